@@ -82,7 +82,7 @@ class History:
         identity = f"{self.random.choice('gggi')}{len(self.added)}"
         self.added.append(identity)
         event = TrackingEvent(event_id=identity, app_id="a" * self.random.randint(0, 80))
-        self.outbox.add(Ticket(CONDITION, event.SerializeToString()), self.now)
+        self.outbox.add(Ticket(CONDITION, event.SerializeToString(), lambda call: call()), self.now)
 
     def open(self) -> None:
         limits = Limits(self.random.randint(1, 10), self.random.choice([0, 80, 500]),

@@ -41,6 +41,56 @@ def test_results_come_in_order_and_a_failing_callback_ends_nothing(connect, erro
     assert client.stats().failed_callbacks == 300
 
 
+@pytest.mark.parametrize("error", [ValueError, SystemExit, asyncio.CancelledError])
+@pytest.mark.parametrize("is_settled", [True, False])
+def test_a_done_callback_that_fails_is_logged_whenever_it_is_added(fake, connect, caplog, error,
+                                                                   is_settled):
+    """Before the verdict as after it: counted, and never raised into the caller."""
+    heard = threading.Event()
+
+    def fail(told):
+        heard.set()
+        raise error(f"of {told is ticket}")
+
+    if not is_settled:
+        fake.open.clear()
+    client = connect()
+    ticket = client.send(event())
+    if is_settled:
+        assert ticket.result(SECONDS)
+    ticket.add_done_callback(fail)
+    fake.open.set()
+    assert heard.wait(SECONDS)
+    client.close(SECONDS)
+    ticket.add_done_callback(fail)
+    assert client.stats().failed_callbacks == 2
+    assert caplog.text.count("a callback failed") == 2 and caplog.text.count("of True") == 2
+
+
+def test_a_done_callback_of_a_ticket_that_failed_is_called_at_once(fake, connect):
+    fake.open.clear()
+    client = connect()
+    ticket = client.send(event())
+    client.close(0.05)
+    told = []
+    ticket.add_done_callback(told.append)
+    assert told == [ticket]
+
+
+def test_an_interrupt_of_the_main_thread_is_its_own(connect):
+    """Ctrl-C while a callback runs there."""
+    client = connect()
+    ticket = client.send(event())
+    assert ticket.result(SECONDS)
+
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        ticket.add_done_callback(interrupt)
+    assert client.stats().failed_callbacks == 0
+
+
 def test_who_hears_of_a_verdict_may_send_in_its_room(connect):
     """Also in asyncio, where the one that awaits a ticket wakes while its callback still runs."""
     client = connect(max_pending=2, linger=60)
@@ -207,6 +257,107 @@ def test_asyncio_waits_for_room_and_for_verdicts(fake):
             fake.open.set()
 
     asyncio.run(run())
+
+
+class Disk:
+    """Syncs files once it may, or fails."""
+
+    def __init__(self, monkeypatch):
+        self.may_sync, self.failure, self.sync = threading.Event(), None, os.fdatasync
+        self.syncs = 0
+        monkeypatch.setattr(os, "fdatasync", self.fdatasync)
+
+    def fdatasync(self, file):
+        if not self.may_sync.wait(SECONDS):
+            raise OSError(errno.ETIMEDOUT, "the test does not go on")
+        self.syncs += 1
+        if self.failure:
+            raise self.failure
+        self.sync(file)
+
+
+async def turns(count=50):
+    """Lets the loop go round."""
+    for _ in range(count):
+        await asyncio.sleep(0.001)
+
+
+@pytest.mark.parametrize("segment_bytes", [4 << 20, 1])
+def test_asyncio_goes_on_while_the_disk_syncs(fake, tmp_path, monkeypatch, segment_bytes):
+    """A `send` has returned once its event is synced; many share a sync. A new file is begun once
+    the last one is synced."""
+    disk = Disk(monkeypatch)
+    spool = sightline.Spool(tmp_path, sync_sends=True, segment_bytes=segment_bytes)
+
+    async def run():
+        client = sightline.AsyncClient(fake.target, spool=spool)
+        sends = [asyncio.create_task(client.send(event(f"{number}"))) for number in range(20)]
+        await turns()
+        assert not any(send.done() for send in sends)
+        assert not disk.may_sync.is_set() and disk.syncs == 0
+        disk.may_sync.set()
+        tickets = await asyncio.gather(*sends)
+        results = await asyncio.gather(*tickets)
+        assert [result.event_id for result in results] == [f"{number}" for number in range(20)]
+        if segment_bytes > 1:
+            assert disk.syncs < 20
+        assert (await client.close(SECONDS)).pending == 0
+
+    try:
+        asyncio.run(run())
+    finally:
+        disk.may_sync.set()
+    assert [e.event_id for e in fake.events] == [f"{number}" for number in range(20)]
+
+
+def test_asyncio_does_not_wait_for_the_disk_in_try_send(fake, tmp_path, monkeypatch):
+    """It has to return at once. What `send` returns from later is synced with it."""
+    disk = Disk(monkeypatch)
+
+    async def run():
+        client = sightline.AsyncClient(
+            fake.target, spool=sightline.Spool(tmp_path, sync_sends=True))
+        ticket = client.try_send(event("first"))
+        assert disk.syncs == 0
+        send = asyncio.create_task(client.send(event("second")))
+        await turns()
+        assert not send.done()
+        disk.may_sync.set()
+        assert await ticket and await (await send)
+        await client.close(SECONDS)
+
+    try:
+        asyncio.run(run())
+    finally:
+        disk.may_sync.set()
+
+
+def test_asyncio_is_told_that_the_disk_fails(fake, tmp_path, monkeypatch):
+    disk = Disk(monkeypatch)
+    disk.failure = OSError(errno.EIO, "it fails")
+
+    async def run():
+        client = sightline.AsyncClient(
+            fake.target, spool=sightline.Spool(tmp_path, sync_sends=True))
+        sends = [asyncio.create_task(client.send(event())) for _ in range(3)]
+        cancelled = asyncio.create_task(client.send(event()))
+        await turns()
+        cancelled.cancel()
+        disk.may_sync.set()
+        for send in sends:
+            with pytest.raises(OSError, match="it fails"):
+                await send
+        with pytest.raises(asyncio.CancelledError):
+            await cancelled
+        with pytest.raises(OSError, match="it fails"):
+            await client.send(event())
+        with pytest.raises(OSError, match="it fails"):
+            await client.close(SECONDS)
+
+    try:
+        asyncio.run(run())
+    finally:
+        disk.may_sync.set()
 
 
 @pytest.mark.parametrize("options, is_taken", [

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
+import functools
 from typing import Any, Optional
 
 from sightline.client import Client
@@ -17,6 +19,10 @@ class AsyncClient:
 
     def __init__(self, target: str, **options: Any):
         self._client = Client(target, **options)
+        spool = options.get("spool")
+        # An append may wait until a full file is synced. One thread keeps the events' order.
+        self._writer = (concurrent.futures.ThreadPoolExecutor(1, "sightline")
+                        if spool and spool.sync_sends else None)
 
     async def __aenter__(self) -> AsyncClient:
         return self
@@ -25,14 +31,21 @@ class AsyncClient:
         await self.close()
 
     async def send(self, event: TrackingEvent, timeout: Optional[float] = None) -> Ticket:
-        """Takes an event; waits while the client is full. `await` the ticket for its verdict."""
+        """Takes an event; waits while the client is full, and with `sync_sends` until it is synced.
+        `await` the ticket for its verdict. One that is cancelled may have taken the event."""
         loop = asyncio.get_running_loop()
         deadline = None if timeout is None else loop.time() + timeout
         while True:
             room = loop.create_future()
+            take = functools.partial(
+                self._client.send_or_call, event, functools.partial(tell, room))
             try:
-                return self._client.send_or_call(
-                    event, lambda: loop.call_soon_threadsafe(set_once, room))
+                if not self._writer:
+                    return take()
+                self._client.check_process()
+                ticket = await loop.run_in_executor(self._writer, take)
+                await self._synced()
+                return ticket
             except QueueFull:
                 try:
                     await asyncio.wait_for(
@@ -40,9 +53,15 @@ class AsyncClient:
                 except asyncio.TimeoutError:
                     raise QueueFull("no room in time") from None
 
+    async def _synced(self) -> None:
+        """Waits until all that was taken is synced."""
+        synced = asyncio.get_running_loop().create_future()
+        if self._client.call_when_synced(functools.partial(tell, synced)):
+            await synced
+
     def try_send(self, event: TrackingEvent) -> Ticket:
-        """Takes an event, or raises QueueFull at once."""
-        return self._client.try_send(event)
+        """Takes an event, or raises QueueFull at once. It does not wait for a sync."""
+        return self._client.send_or_call(event)
 
     async def flush(self, timeout: Optional[float] = None) -> FlushReport:
         """See Client.flush."""
@@ -61,7 +80,18 @@ class AsyncClient:
         return self._client.stats()
 
 
-def set_once(future: asyncio.Future[None]) -> None:
-    """Ends the wait, unless it has ended by itself."""
-    if not future.done():
-        future.set_result(None)
+def tell(future: asyncio.Future[None], failure: Optional[Exception] = None) -> None:
+    """Ends a wait from any thread, unless it has ended by itself."""
+
+    def end() -> None:
+        if future.done():
+            return
+        if failure:
+            future.set_exception(failure)
+        else:
+            future.set_result(None)
+
+    try:
+        future.get_loop().call_soon_threadsafe(end)
+    except RuntimeError:  # The loop is closed, and so nobody waits.
+        pass

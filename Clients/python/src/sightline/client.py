@@ -70,17 +70,34 @@ class Client:
     def send(self, event: TrackingEvent, timeout: Optional[float] = None) -> Ticket:
         """Takes an event, and waits while the client is full; with a spool, until it is written.
         Raises QueueFull if there is no room in time, TooLarge, ClientClosed, ClientFailed."""
-        return self._send(event, timeout)
+        return self._synced(self._take(event, timeout))
 
     def try_send(self, event: TrackingEvent) -> Ticket:
         """Takes an event, or raises QueueFull at once: for those who rather drop it than wait."""
-        return self._send(event, 0)
+        return self._synced(self._take(event, 0))
 
-    def send_or_call(self, event: TrackingEvent, on_room: Callable[[], object]) -> Ticket:
-        """As try_send, and calls `on_room` once there is room, from any thread."""
-        return self._send(event, 0, on_room)
+    def send_or_call(self, event: TrackingEvent,
+                     on_room: Optional[Callable[[], object]] = None) -> Ticket:
+        """As try_send, without a wait for the spool's sync. Where there is no room, calls `on_room`
+        once there is, from any thread."""
+        return self._take(event, 0, on_room)
 
-    def _send(self, event: TrackingEvent, timeout: Optional[float],
+    def call_when_synced(self, callback: Callable[[Optional[OSError]], object]) -> bool:
+        """Calls back, from any thread, once the spool has synced all that it has, as far as sends
+        are to be synced, or with its failure. False, without a call, where nothing is awaited."""
+        spool = self._session.spool
+        return spool is not None and spool.call_when_synced(callback)
+
+    def check_process(self) -> None:
+        """Raises ClientClosed in a forked child: threads and locks are the parent's."""
+        self._session.check_process()
+
+    def _synced(self, ticket: Ticket) -> Ticket:
+        if self._session.spool:
+            self._session.spool.wait_for_sync()
+        return ticket
+
+    def _take(self, event: TrackingEvent, timeout: Optional[float],
               on_room: Optional[Callable[[], object]] = None) -> Ticket:
         data = event.SerializeToString()
         if self._traceparent and not event.HasField("trace_context"):
@@ -88,14 +105,12 @@ class Client:
                 # A field is appended, so that the caller's event stays as it is.
                 data += TrackingEvent(
                     trace_context=TraceContext(traceparent=parent)).SerializeToString()
-        ticket = Ticket(self._session.settled, data)
+        ticket = Ticket(self._session.settled, data, self._session.guard)
         if len(ticket.frame) + REQUEST_OVERHEAD_BYTES > MAX_REQUEST_BYTES:
             raise TooLarge(f"the event takes {len(data)} bytes, a request {MAX_REQUEST_BYTES}")
         self._session.take(ticket, timeout, on_room)
         if not self._threads:
             self._start()
-        if self._session.spool:
-            self._session.spool.wait_for_sync()
         return ticket
 
     def _start(self) -> None:

@@ -66,7 +66,7 @@ class Session:
         self._room_callbacks: list[Callable[[], object]] = []
         with self.lock:
             for segment, data in spool.recover() if spool else ():
-                self._add(Ticket(self.settled, data), segment)
+                self._add(Ticket(self.settled, data, self.guard), segment)
 
     def wake(self) -> None:
         """Called under the lock: whoever waits looks again."""
@@ -178,7 +178,7 @@ class Session:
         self.room.notify_all()
         callbacks, self._room_callbacks = self._room_callbacks, []
         for callback in callbacks:
-            self._guard(callback)
+            self.guard(callback)
 
     def call_back(self) -> None:
         """Calls whoever wants to hear of verdicts, in order; ends once all is told."""
@@ -194,15 +194,24 @@ class Session:
                     self._undelivered -= 1
                     self._undelivered_bytes -= len(ticket.frame)
                 if self.on_result and ticket.has_verdict:
-                    self._guard(lambda: self.on_result and self.on_result(ticket.result()))
+                    self.guard(lambda: self.on_result and self.on_result(ticket.result()))
                 for callback in ticket.callbacks:
-                    self._guard(lambda: callback(ticket))
+                    self.guard(lambda: callback(ticket))
             with self.lock:
                 self._tell_of_room()
 
-    def _guard(self, callback: Callable[[], object]) -> None:
+    def guard(self, callback: Callable[[], object]) -> None:
+        """Calls a user's code, on any thread."""
         try:
             callback()
-        except BaseException:  # A user's code must not end the client, nor may its sys.exit.
-            self.stats.failed_callbacks += 1
+        except BaseException as error:  # It must not end the client, nor may its sys.exit.
+            if isinstance(error, KeyboardInterrupt) and is_main_thread():
+                raise  # Ctrl-C.
+            with self.lock:
+                self.stats.failed_callbacks += 1
             log.exception("a callback failed")
+
+
+def is_main_thread() -> bool:
+    """Whether this is the thread that interrupts come to."""
+    return threading.current_thread() is threading.main_thread()

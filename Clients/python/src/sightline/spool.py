@@ -12,7 +12,7 @@ import pathlib
 import struct
 import threading
 import weakref
-from typing import Optional, Union
+from typing import Callable, Optional, Union
 
 from sightline.segment import HEAD, MAGIC, path_of, paths_in, read, record, sync_found
 
@@ -52,6 +52,8 @@ class Spool:
         self._failure: Optional[OSError] = None
         self._is_closed = False
         self._changed = threading.Condition()
+        # Whom to call once so many appended events are synced.
+        self._calls: list[tuple[int, Callable[[Optional[OSError]], object]]] = []
         # Held while a segment is synced: it may not be closed meanwhile.
         self._syncing = threading.Lock()
         self._lock = self._take_lock()
@@ -133,7 +135,7 @@ class Spool:
         """The end of the spool: nobody knows what is durable after it. The first one is kept."""
         with self._changed:
             self._failure = self._failure or error
-            self._changed.notify_all()
+            self._tell()
 
     def release(self, segment: int, count: int = 1) -> None:
         """Says that events of a segment are settled. It goes with its last one. Where the disk
@@ -169,6 +171,29 @@ class Spool:
             if self._failure:
                 raise self._failure
 
+    def call_when_synced(self, callback: Callable[[Optional[OSError]], object]) -> bool:
+        """As wait_for_sync, but calls back, on the spool's thread, with the failure if there is one.
+        It must not block, nor raise. False, without a call, where there is nothing to wait for."""
+        if not self.sync_sends:
+            return False
+        with self._changed:
+            if self._failure:
+                raise self._failure
+            if self._synced >= self._appended:
+                return False
+            self._calls.append((self._appended, callback))
+            return True
+
+    def _tell(self) -> None:
+        """Called under the lock: more is synced, or nothing will be."""
+        self._changed.notify_all()
+        calls, self._calls = self._calls, []
+        for mark, callback in calls:
+            if self._synced >= mark or self._failure:
+                callback(self._failure)
+            else:
+                self._calls.append((mark, callback))
+
     def run(self) -> None:
         """Syncs what is appended, until the spool is closed; on a thread of its own."""
         while True:
@@ -182,7 +207,7 @@ class Spool:
             failure = self._sync()
             with self._changed:
                 self._synced, self._failure = mark, self._failure or failure
-                self._changed.notify_all()
+                self._tell()
 
     def _sync(self) -> Optional[OSError]:
         with self._syncing:
@@ -213,7 +238,7 @@ class Spool:
         its owner."""
         os.close(self._lock)
         # A thread of the parent may have held it.
-        self._changed = threading.Condition()
+        self._changed, self._calls = threading.Condition(), []
         self._is_closed = True
         self._failure = OSError("the spool is of another process: make one after the fork")
 

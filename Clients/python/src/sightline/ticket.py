@@ -25,16 +25,19 @@ def varint(value: int) -> bytes:
 class Ticket:
     """An event's verdict, once it has one. Also awaitable in asyncio."""
 
-    __slots__ = ("frame", "serial", "segment", "callbacks", "_data_start", "_condition", "_result",
-                 "has_verdict", "_failure")
+    __slots__ = ("frame", "serial", "segment", "callbacks", "_data_start", "_condition", "_guard",
+                 "_result", "has_verdict", "_failure")
 
-    def __init__(self, condition: threading.Condition, data: bytes):
+    def __init__(self, condition: threading.Condition, data: bytes,
+                 guard: Callable[[Callable[[], object]], None]):
+        """`guard` calls a user's code, and keeps its failure from whoever is not to have it."""
         head = b"\x12" + varint(len(data))
         self.frame = head + data
         self.serial = self.segment = 0
         self.callbacks: tuple[Callable[[Ticket], object], ...] = ()
         self._data_start = len(head)
         self._condition = condition
+        self._guard = guard
         self._result: Optional[EventResult] = None
         self.has_verdict = False
         self._failure: Optional[Exception] = None
@@ -73,12 +76,13 @@ class Ticket:
 
     def add_done_callback(self, callback: Callable[[Ticket], object]) -> None:
         """Calls it with this ticket on the client's thread for callbacks, or at once where it is
-        done. It must not wait for other tickets."""
+        done. It must not wait for other tickets. What it raises is logged, and counted in
+        `failed_callbacks`."""
         with self._condition:
             if not self.done():
                 self.callbacks += (callback,)
                 return
-        callback(self)
+        self._guard(lambda: callback(self))
 
     def settle(self, result: Optional[EventResult]) -> int:
         """For the client: its verdict; None for one that was accepted without more. Returns it."""
