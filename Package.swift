@@ -264,7 +264,9 @@ let backends: [Target] = [
     module("Sinks/NATSSink", sink + linked("CNats", with: "NATS")),
     module(
         "Sinks/WebhookSink",
-        sink + http + libraries("Crypto", "Instrumentation", "NIOPosix", "ServiceContextModule")),
+        sink + http
+            + libraries(
+                "Crypto", "Instrumentation", "Logging", "NIOPosix", "ServiceContextModule")),
     module("Sinks/CampaignSink", sink + http),
     module("Sinks/GRPCSink", sink + ["CCRC32C"] + service),
     module("Sinks/FileSinks", sink + ["CZstd"] + libraries("Logging")),

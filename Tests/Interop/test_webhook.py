@@ -12,13 +12,17 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 
 import pytest
 
 from certificates import Authority
 from drained import wait_until_drained
+from facts import Facts
 from server import query, wait_until
+from test_credentials import KeysFile, bearer
 from test_kill_loses_no_ack import Client, kill_under_load, resend_all
+from test_quarantine import send as record
 from test_sinks import listed
 from test_terminal_commands import run
 from webhook_receiver import DROP, LOSE, REASON, SLOW, STALL, is_refused
@@ -252,6 +256,40 @@ def test_410_pauses_the_sink_until_it_is_resumed(make_server, receiver, figure, 
     wait_until_drained(server, "webhook")
     assert server.terminate() == 0, server.log()
     check(server, receiver, [client], figure, "410 and a resume")
+
+
+def test_a_tenant_whose_hits_are_refused_stops_no_other(
+        make_server, receiver, tmp_path, figure, seed):
+    """The receiver answers 400 to 250 hits of one tenant, the first that it ever gets: they become
+    that tenant's dead letters, the log tells of it once, and another tenant's hits are delivered."""
+    keys = KeysFile(tmp_path / "keys.yaml")
+    noisy, quiet = keys.new("noisy"), keys.new("quiet")
+    write(receiver.folder / "unwanted", "noisy")
+    server = make_server(*receiver.options, "--set=auth.mode=keys",
+                         f"--set=auth.keys_file={keys.path}").start()
+    facts = Facts(seed, int(time.time()), space=9)
+
+    def impressions(count: int) -> list:
+        return [facts.push(kind=1).event for _ in range(count)]
+
+    assert record(server, impressions(250), bearer(noisy)).accepted == 250
+    wait_until(lambda: len(letters(server)) == 250, "the dead letters of the noisy one")
+    assert record(server, impressions(50), bearer(quiet)).accepted == 50
+    wait_until_drained(server, "webhook")
+    taken, refused = receiver.ids("taken"), receiver.ids("refused")
+    assert len(taken.keys() | refused.keys()) == 50
+    kept = {row[0]: row[1] for row in query(
+        server.directory / "dead_letters.db",
+        "SELECT tenant, count(*) FROM dead_letters GROUP BY tenant")}
+    assert kept["noisy"] == 250 and kept.get("quiet", 0) == len(refused), kept
+    requests = [line for line in receiver.noted("unwanted_hits") if line]
+    # 101 are found one by one, at two requests each; the others by the hundred.
+    assert len(requests) < 250, len(requests)
+    told = server.log_path.read_text()
+    assert told.count("too many hits of a tenant are refused") == 1 and '"tenant":"noisy"' in told
+    figure(f"250 refused hits of a tenant: {len(requests)} requests, 50 of another delivered")
+    assert server.terminate() == 0, server.log()
+    assert not receiver.noted("faults")
 
 
 def test_a_replay_of_kept_hits_ends_with_1_where_some_are_refused(make_server, receiver, seed):

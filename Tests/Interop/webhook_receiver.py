@@ -3,8 +3,9 @@ by the libraries of both specifications, and takes what it gets into a file befo
 
 Usage: webhook_receiver.py FOLDER PORT [CERTIFICATE KEY]; PORT 0 takes a free one. FOLDER has `secret`,
 and may have `accepted` (the secret that counts, if it is another one), `shares` (of requests that fail,
-in JSON: a status, or one of the fates below) and `shift` (seconds by which its clock is wrong, read for
-each request). It gets `port`, `taken`, `refused`, `failed`, `unverified` and `faults`.
+in JSON: a status, or one of the fates below), `unwanted` (a tenant, of which any hit makes the answer
+400) and `shift` (seconds by which its clock is wrong, read for each request). It gets `port`, `taken`,
+`refused`, `failed`, `unwanted_hits`, `unverified` and `faults`.
 """
 
 import datetime
@@ -36,22 +37,25 @@ def is_refused(identity: bytes) -> bool:
     return int.from_bytes(identity, "big") // 256 % 10 == 0
 
 
-def read(headers, body: bytes, secret: str) -> list[bytes]:
-    """The hit ids of a request; raises for one that is not as the specifications ask."""
+def read(headers, body: bytes, secret: str) -> tuple[list[bytes], set[str]]:
+    """The hit ids and the tenants of a request; raises for one that is not as the specifications
+    ask."""
     Webhook(secret).verify(body, dict(headers))
     assert headers["content-type"] == "application/cloudevents-batch+json", headers["content-type"]
     assert "." not in headers["webhook-id"], headers["webhook-id"]
     assert not any(name.lower().startswith("ce-") for name in headers), dict(headers)
-    ids = []
+    ids, tenants = [], set()
     for element in json.loads(body):
         event = JSONFormat().read(None, json.dumps(element))
-        assert event.get_specversion() == "1.0" and event.get_source() == "/sightline/default"
+        assert event.get_specversion() == "1.0"
         assert event.get_type().startswith("sightline.v1.hit."), event.get_type()
         record = json_format.ParseDict(event.get_data(), r.TrackingRecord())
         assert record.hit_id.hex() == event.get_id(), event.get_id()
+        assert event.get_source() == f"/sightline/{record.tenant}", event.get_source()
         assert event.get_extension("traceparent") == record.trace_context.traceparent
         ids.append(record.hit_id)
-    return ids
+        tenants.add(record.tenant)
+    return ids, tenants
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -75,13 +79,17 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return None
         try:
             assert self.path.partition("?")[0] == "/hits", "a redirect was followed"
-            ids = read(self.headers, body, self.secret())
+            ids, tenants = read(self.headers, body, self.secret())
         except WebhookVerificationError as error:
             self.note("unverified", [str(error)])
             return self.answer(401, {})
         except BaseException as error:  # pylint: disable=broad-except
             self.note("faults", [repr(error)])
             return self.answer(500, {})
+        unwanted = self.folder / "unwanted"
+        if unwanted.exists() and unwanted.read_text() in tenants:
+            self.note("unwanted_hits", [str(len(ids))])
+            return self.answer(400, {})
         fate = self.fate()
         if fate:
             self.note("failed", [fate])

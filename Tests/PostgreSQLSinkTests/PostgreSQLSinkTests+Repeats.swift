@@ -137,19 +137,121 @@ extension PostgreSQLSinkTests {
         #expect(await sink.deliver(try self.batch(3...3, sequence: 3)) == .delivered)
     }
 
-    @Test("if too many rows are refused, it is the table's fault, and nothing is stored")
+    @Test(
+        "if too many rows are refused, and a test hit too, it is the table's fault: none is stored")
     func tooManyRefused() async throws {
         var configuration = self.configuration
         configuration.maxRefused = 29
         let sink = try PostgreSQLSink(configuration)
         #expect(await sink.deliver(try self.batch(1...10)) == .delivered)
-        try self.database.run(Self.constraint)
-        let batch = try self.batch(1001...2000, sequence: 2)
-        self.expectUnavailable(await sink.deliver(batch), "postgresql.max_refused")
+        try self.database.run(
+            "ALTER TABLE stored_hits ADD CONSTRAINT never CHECK (false) NOT VALID")
+        // Up to the limit they are dead letters, and one more is one too many.
+        guard case .rejected(let reasons) = await sink.deliver(try self.batch(11...39, sequence: 2))
+        else { Issue.record("no rejections"); return }
+        #expect(reasons.count == 29)
+        let batch = try self.batch(1001...2000, sequence: 3)
+        for _ in 0..<2 {
+            self.expectUnavailable(await sink.deliver(batch), "postgresql.max_refused")
+        }
         #expect(try self.database.value("SELECT count(*) FROM hits") == "10")
-        try self.database.run("ALTER TABLE stored_hits DROP CONSTRAINT small")
+        try self.database.run("ALTER TABLE stored_hits DROP CONSTRAINT never")
         #expect(await sink.deliver(batch) == .delivered)
         #expect(try self.database.value("SELECT count(*) FROM hits") == "1010")
+    }
+
+    /// A batch of some hits of a tenant each, in groups of their own.
+    private func joined(
+        _ groups: [(tenant: String, ids: ClosedRange<Int>)], from sequence: Int64
+    ) throws -> HitBatch {
+        HitBatch(
+            joining: try groups.enumerated().map { number, group in
+                try TestHits.batch(
+                    group.ids.map { TestEvents.full(id: $0) },
+                    sequence: sequence + Int64(number), tenant: group.tenant)
+            })
+    }
+
+    @Test("a tenant whose rows are refused stops no other: they become its dead letters, and told")
+    func oneTenantRefused() async throws {
+        var configuration = self.configuration
+        configuration.maxRefused = 5
+        let log = KeptLog()
+        let sink = try PostgreSQLSink(configuration, logger: log.logger)
+        #expect(await sink.deliver(try self.joined([("good", 1...1)], from: 1)) == .delivered)
+        try self.database.run(
+            "ALTER TABLE stored_hits ADD CONSTRAINT fair CHECK (tenant <> 'bad') NOT VALID")
+        // Alone in its batch, and then among others: nobody waits.
+        let batches = try [
+            self.joined(
+                [("bad", 1001...2000), ("bad", 2001...3000), ("bad", 3001...3100)], from: 2),
+            self.joined([("good", 11...20), ("bad", 4001...4050), ("fine", 21...30)], from: 5),
+        ]
+        for (batch, expected) in zip(batches, [0..<2100, 10..<60]) {
+            guard case .rejected(let reasons) = await sink.deliver(batch) else {
+                Issue.record("no rejections")
+                return
+            }
+            #expect(reasons.keys.sorted() == Array(expected))
+            #expect(
+                reasons.values.allSatisfy {
+                    $0.contains("SQLSTATE 23514 (constraint fair)")
+                        || $0.contains("SQLSTATE 23514: ")
+                })
+        }
+        #expect(Set(try self.events()) == Set(self.names([1] + Array(11...30))))
+        let told = log.metadata(of: "too many hits of a tenant are refused")
+        #expect(told.map { $0["tenant"] } == ["bad"])
+    }
+
+    @Test("the rows of a tenant to blame are found one by one again once some are stored")
+    func mended() async throws {
+        var configuration = self.configuration
+        configuration.maxRefused = 2
+        let sink = try PostgreSQLSink(configuration)
+        #expect(await sink.deliver(try self.batch(1...1)) == .delivered)
+        try self.database.run(Self.constraint)
+        // 77, 78 and 99 of each hundred: the third is one too many, and the rest goes as a piece.
+        guard
+            case .rejected(let reasons) = await sink.deliver(
+                try self.batch(1001...1200, sequence: 2))
+        else { Issue.record("no rejections"); return }
+        #expect(Set(reasons.keys).isSuperset(of: [76, 77, 98]))
+        #expect(try self.events().contains("subject-1001"))
+        #expect(await sink.deliver(try self.batch(2001...2050, sequence: 3)) == .delivered)
+        guard
+            case .rejected(let next) = await sink.deliver(try self.batch(3001...3077, sequence: 4))
+        else { Issue.record("no rejections"); return }
+        #expect(Array(next.keys) == [76])
+    }
+
+    @Test(
+        "a row for which a trigger raises an exception is found, whatever the code, and no other waits",
+        arguments: [
+            "", "USING ERRCODE = 'check_violation'", "USING ERRCODE = 'BL001'",
+            "USING ERRCODE = 'insufficient_privilege'",
+        ])
+    func raised(_ code: String) async throws {
+        let sink = try PostgreSQLSink(self.configuration)
+        #expect(await sink.deliver(try self.batch(1...1)) == .delivered)
+        try self.database.run(
+            """
+            CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+            BEGIN
+                IF NEW.subject_id IN ('subject-12', 'subject-15') THEN
+                    RAISE EXCEPTION 'no %', NEW.subject_id \(code);
+                END IF;
+                RETURN NEW;
+            END $$;
+            CREATE TRIGGER refuse AFTER INSERT ON stored_hits
+                FOR EACH ROW EXECUTE FUNCTION refuse()
+            """)
+        let answer = await sink.deliver(try self.batch(11...20, sequence: 2))
+        guard case .rejected(let reasons) = answer else { Issue.record("\(answer)"); return }
+        #expect(reasons.keys.sorted() == [1, 4])
+        #expect(reasons.values.allSatisfy { $0.contains("SQLSTATE") && $0.contains("raised") })
+        #expect(!reasons.values.contains { $0.contains("subject-") })
+        #expect(try self.events().count == 9)
     }
 
     @Test("a constraint that is checked at the commit is found as well")

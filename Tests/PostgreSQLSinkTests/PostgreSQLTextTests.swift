@@ -62,11 +62,36 @@ struct PostgreSQLTextTests {
         arguments: [
             ("22021", "", true), ("23514", "c", true), ("23514", "", false), ("23505", "", true),
             ("42P01", "", false), ("53100", "", false), ("57P01", "", false), ("", "", false),
+            ("P0001", "", true), ("38000", "", true), ("44000", "", true), ("P", "", false),
         ])
     func rows(_ state: String, _ constraint: String, _ isOfRow: Bool) {
         var error = PostgreSQLError(state: state, "what")
         error.constraint = constraint
         #expect(error.isOfRow == isOfRow)
+    }
+
+    @Test(
+        "what a function raises is a row's, whatever its code, and its text may be a person's",
+        arguments: ["P0001", "23514", "42501", "57P01", "BL001"])
+    func raised(_ state: String) {
+        var error = PostgreSQLError(state: state, "subject-7 is not wanted")
+        error.isRaised = true
+        #expect(error.isOfRow && !error.lacksPartition)
+        #expect(error.description == "SQLSTATE \(state): a function of the database raised it")
+    }
+
+    @Test("rows are copied in a part for each run of them")
+    func parts() throws {
+        var rows = HitRows(lateDays: 7)
+        try rows.encode(try TestHits.batch((1...9).map { TestEvents.full(id: $0) }), after: 0)
+        for numbers in [[], [0], [0, 1, 2], [1, 3, 4, 8], Array(0...8), [0, 2, 4]] {
+            let parts = rows.parts(numbers[...])
+            #expect(
+                parts.count
+                    == numbers.indices.count { $0 == 0 || numbers[$0] != numbers[$0 - 1] + 1 })
+            let bytes = parts.flatMap { [UInt8]($0) }
+            #expect(bytes == numbers.flatMap { [UInt8](rows.bytes($0..<($0 + 1))) })
+        }
     }
 
     @Test("a row's fields are as many as the columns, and end where the next row begins")

@@ -201,7 +201,7 @@ struct WebhookSinkTests {
         #expect(receiver.requests.isEmpty)
     }
 
-    @Test("max_refused_in_row: so many hits are rejected, and then the sink waits for one accepted")
+    @Test("max_refused_in_row: so many hits are rejected; then the sink waits if [] is refused too")
     func allRefused() async throws {
         let receiver = try TestReceiver(Array(repeating: .answer(400), count: 100))
         let sink = try self.sink(receiver) { $0.maxRefusedInRow = 5 }

@@ -12,6 +12,8 @@ struct HitRows {
         let position: Int
         /// Where its bytes end; they begin where those of the row before end.
         let end: Int
+        /// Who sent it; rows that follow each other share the bytes.
+        let tenant: [UInt8]
     }
 
     /// What COPY begins with: signature, flags, and no extension.
@@ -37,6 +39,19 @@ struct HitRows {
         return Bytes(rebasing: self.buffer.bytes[start..<end])
     }
 
+    /// The bytes of some rows, given by their numbers in order: a part for each run of them.
+    func parts(_ numbers: ArraySlice<Int>) -> [Bytes] {
+        var parts: [Bytes] = []
+        var start = numbers.startIndex
+        for index in numbers.indices {
+            let next = index + 1
+            if next < numbers.endIndex, numbers[next] == numbers[index] + 1 { continue }
+            parts.append(self.bytes(numbers[start]..<(numbers[index] + 1)))
+            start = next
+        }
+        return parts
+    }
+
     /// Makes the rows of a batch's groups after `sequence`.
     ///
     /// - Throws: `DamagedPayload`.
@@ -44,9 +59,11 @@ struct HitRows {
         self.buffer.clear()
         self.rows.removeAll(keepingCapacity: true)
         (self.days, self.lastDay) = ([], nil)
+        var tenant: [UInt8] = []
         try hits.forEach(after: sequence) { position, hit in
             self.append(hit)
-            self.rows.append(Row(position: position, end: self.buffer.count))
+            if !hit.request.tenant.equals(tenant) { tenant = [UInt8](hit.request.tenant) }
+            self.rows.append(Row(position: position, end: self.buffer.count, tenant: tenant))
         }
     }
 

@@ -29,6 +29,8 @@ actor HitStore {
     private var stagedBatches = 0
     /// How many rows a transaction may have, while the server is too slow for whole batches.
     private var maxRows = Int.max
+    /// What the server has refused, by tenant.
+    private var refusals: TenantRefusals
 
     /// A duplicate met on the direct way costs a transaction; so the next batches do not take it.
     private static let stagedAfterDuplicate = 100
@@ -46,6 +48,7 @@ actor HitStore {
         self.retention = retention
         self.partitions = HitPartitions(configuration)
         self.rows = HitRows(lateDays: configuration.lateDays)
+        self.refusals = TenantRefusals(limit: configuration.maxRefused)
     }
 
     /// Stores a batch.
@@ -151,13 +154,15 @@ actor HitStore {
         if known == hits.sequence { return [:] }
         if known > 0 { try self.rows.encode(hits, after: known) }
         try self.partitions.ensure(self.rows.days, connection)
+        self.refusals.beginBatch()
         var refused: [Int: String] = [:]
         let count = self.rows.rows.count
         var start = 0
         repeat {
             let end = min(count, start + min(self.maxRows, count))
             let part = Part(hits: hits, rows: start..<end, isLast: end == count)
-            refused.merge(try self.store(part, refused, connection)) { $1 }
+            let isWhole = refused.isEmpty
+            refused.merge(try self.store(part, isWhole: isWhole, connection)) { $1 }
             start = end
         } while start < count
         if self.maxRows < count { self.maxRows *= 2 } else { self.maxRows = .max }
@@ -182,23 +187,24 @@ actor HitStore {
 
     /// Stores some rows in one transaction, in the cheapest way in which it can be done.
     ///
+    /// - Parameter isWhole: whether all earlier rows of the batch are stored.
     /// - Returns: reasons of the rows that the server refuses, by position.
     private func store(
-        _ part: Part, _ earlier: [Int: String], _ connection: PostgreSQLConnection
+        _ part: Part, isWhole: Bool, _ connection: PostgreSQLConnection
     ) throws -> [Int: String] {
         let isKnown = self.stagedBatches > 0 || part.hits.isReplay
         var way = isKnown ? HitTransaction.Way.staged : .direct
         self.stagedBatches = max(0, self.stagedBatches - 1)
         while true {
             var transaction = HitTransaction(
-                way, self.schema, self.rows, connection,
-                maxRefused: self.configuration.maxRefused - earlier.count)
+                way, self.schema, self.rows, connection, self.refusals)
             do {
                 try self.makeStage(for: way, connection)
                 let refused = try transaction.write(part.rows)
-                let cursor = try part.cursor(isWhole: earlier.isEmpty && refused.isEmpty)
+                let cursor = try part.cursor(isWhole: isWhole && refused.isEmpty)
                 try transaction.commit(cursor, of: part.hits.journal)
                 if let cursor { self.cursors[part.hits.journal] = cursor }
+                self.note(transaction.refusals)
                 return refused
             } catch let error as PostgreSQLError where error.isOfRow && way != .careful {
                 try connection.run("ROLLBACK")
@@ -206,6 +212,21 @@ actor HitStore {
                 if error.isDuplicate { self.stagedBatches = Self.stagedAfterDuplicate }
             }
         }
+    }
+
+    /// Takes over what a transaction has counted, and tells of tenants that are newly to blame.
+    private func note(_ refusals: TenantRefusals) {
+        for tenant in refusals.blamed.subtracting(self.refusals.blamed) {
+            self.logger?.warning(
+                "too many hits of a tenant are refused: rows of it are tried together and become "
+                    + "dead letters together, until some are stored",
+                metadata: [
+                    "sink": "postgresql",
+                    "tenant": "\(String(decoding: tenant, as: UTF8.self))",
+                    "postgresql.max_refused": .stringConvertible(self.configuration.maxRefused),
+                ])
+        }
+        self.refusals = refusals
     }
 
     private func makeStage(

@@ -1,5 +1,6 @@
 #if PostgreSQL
 // One transaction: rows, and with the last of a batch the cursor.
+internal import SinkKit
 internal import WireFormat
 
 /// Writes rows in one of three ways.
@@ -18,18 +19,24 @@ struct HitTransaction {
     private let schema: PostgreSQLSchema
     private let rows: HitRows
     private let connection: PostgreSQLConnection
-    private let maxRefused: Int
+    /// What the server has refused, by tenant; it counts once this is committed.
+    private(set) var refusals: TenantRefusals
     private var refused: [Int: String] = [:]
+    /// The numbers of the rows of tenants to blame, which are written last.
+    private var apart: [Int] = []
+
+    /// The rows of a tenant to blame that are tried together.
+    private static let piece = 1000
 
     init(
         _ way: Way, _ schema: PostgreSQLSchema, _ rows: HitRows,
-        _ connection: PostgreSQLConnection, maxRefused: Int
+        _ connection: PostgreSQLConnection, _ refusals: TenantRefusals
     ) {
         self.way = way
         self.schema = schema
         self.rows = rows
         self.connection = connection
-        self.maxRefused = maxRefused
+        self.refusals = refusals
     }
 
     /// Begins the transaction and writes rows.
@@ -39,12 +46,18 @@ struct HitTransaction {
     mutating func write(_ range: Range<Int>) throws(PostgreSQLError) -> [Int: String] {
         switch self.way {
         case .direct:
-            try self.copy(range, into: self.schema.qualified("stored_hits"), after: "BEGIN; ")
-        case .staged: try self.stage(range, after: "BEGIN; ")
+            try self.copy(
+                [self.rows.bytes(range)], into: self.schema.qualified("stored_hits"),
+                after: "BEGIN; ")
+            self.accept(range)
+        case .staged:
+            try self.stage([self.rows.bytes(range)], after: "BEGIN; ")
+            self.accept(range)
         case .careful:
             // A constraint that is only checked at the end could be any row's.
             try self.connection.run("BEGIN; SET CONSTRAINTS ALL IMMEDIATE")
-            try self.search(range)
+            try self.search(Array(range)[...])
+            try self.writeApart()
         }
         return self.refused
     }
@@ -73,17 +86,16 @@ struct HitTransaction {
     }
 
     private func copy(
-        _ range: Range<Int>, into table: String, after statements: String
+        _ rows: [Bytes], into table: String, after statements: String
     ) throws(PostgreSQLError) {
         let header = HitRows.header
         let trailer = HitRows.trailer
-        let rows = self.rows.bytes(range)
         let sql =
             "\(statements)COPY \(table) (\(PostgreSQLSchema.columnNames)) "
             + "FROM STDIN (FORMAT binary)"
         try header.withBytes { header throws(PostgreSQLError) in
             try trailer.withBytes { trailer throws(PostgreSQLError) in
-                try self.connection.copy(sql, [header, rows, trailer])
+                try self.connection.copy(sql, [header] + rows + [trailer])
             }
         }
     }
@@ -92,41 +104,133 @@ struct HitTransaction {
     ///
     /// - Throws: `PostgreSQLError`.
     func stage(
-        _ range: Range<Int>, after statements: String
+        _ rows: [Bytes], after statements: String
     ) throws(PostgreSQLError) {
         let columns = PostgreSQLSchema.columnNames
-        try self.copy(range, into: PostgreSQLSchema.stage, after: statements)
+        try self.copy(rows, into: PostgreSQLSchema.stage, after: statements)
         try self.connection.run(
             "INSERT INTO \(self.schema.qualified("stored_hits")) (\(columns)) "
                 + "SELECT \(columns) FROM \(PostgreSQLSchema.stage) ON CONFLICT DO NOTHING")
     }
 
-    /// Writes rows by bisection: about three times the work for one rejected row among many.
-    private mutating func search(_ range: Range<Int>) throws(PostgreSQLError) {
-        if range.isEmpty { return }
+    /// Writes rows or none of them, and goes on with the transaction in both cases.
+    ///
+    /// - Returns: why the server refuses one of them; nil if they are written.
+    /// - Throws: `PostgreSQLError`, if no row is to blame.
+    private func attempt(_ rows: [Bytes]) throws(PostgreSQLError) -> PostgreSQLError? {
         do throws(PostgreSQLError) {
-            try self.stage(range, after: "SAVEPOINT part; ")
+            try self.stage(rows, after: "SAVEPOINT part; ")
             try self.connection.run("TRUNCATE \(PostgreSQLSchema.stage); RELEASE part")
-            return
+            return nil
         } catch {
             guard error.isOfRow else { throw error }
             try self.connection.run("ROLLBACK TO part; RELEASE part")
-            if range.count == 1 { return try self.refuse(range.lowerBound, error) }
+            return error
         }
-        let middle = range.lowerBound + range.count / 2
-        try self.search(range.lowerBound..<middle)
-        try self.search(middle..<range.upperBound)
+    }
+
+    /// Writes rows by bisection: about three times the work for one rejected row among many.
+    private mutating func search(_ numbers: ArraySlice<Int>) throws(PostgreSQLError) {
+        let numbers = self.withoutBlamed(numbers)
+        if numbers.isEmpty { return }
+        guard let error = try self.attempt(self.rows.parts(numbers)) else {
+            return self.refusals.acceptSome()
+        }
+        if numbers.count == 1 { return try self.refuse(numbers[numbers.startIndex], error) }
+        let middle = numbers.startIndex + numbers.count / 2
+        try self.search(numbers[..<middle])
+        try self.search(numbers[middle...])
+    }
+
+    /// Leaves out the rows of tenants to blame, and keeps them for `writeApart`.
+    private mutating func withoutBlamed(_ numbers: ArraySlice<Int>) -> ArraySlice<Int> {
+        let blamed = self.refusals.blamed
+        if blamed.isEmpty { return numbers }
+        var others: [Int] = []
+        for number in numbers {
+            if blamed.contains(self.rows.rows[number].tenant) {
+                self.apart.append(number)
+            } else {
+                others.append(number)
+            }
+        }
+        return others[...]
     }
 
     private mutating func refuse(
-        _ row: Int, _ error: PostgreSQLError
+        _ number: Int, _ error: PostgreSQLError
     ) throws(PostgreSQLError) {
-        guard self.refused.count < self.maxRefused else {
-            throw PostgreSQLError(
-                "more hits of one batch are refused than postgresql.max_refused allows, so the "
-                    + "tables may be wrong and not they: \(error)")
+        let row = self.rows.rows[number]
+        switch self.refusals.refuse(row.tenant) {
+        case .few, .blamed: break
+        case .doubtful:
+            try self.writeTestHit()
+            self.refusals.blame(row.tenant)
         }
-        self.refused[self.rows.rows[row].position] = "PostgreSQL refuses it: \(error)"
+        self.refused[row.position] = "PostgreSQL refuses it: \(error)"
+    }
+
+    /// Writes a hit of nobody's, and takes it back. A server that refuses that too refuses whatever
+    /// comes: then no row is to blame.
+    ///
+    /// - Throws: `PostgreSQLError`.
+    private func writeTestHit() throws(PostgreSQLError) {
+        var generator = SystemRandomNumberGenerator()
+        // A day of the batch has its partition.
+        let day = self.rows.days.min() ?? .today
+        var rows = HitRows(lateDays: 0)
+        // They own the bytes that are copied.
+        defer { withExtendedLifetime(rows) {} }
+        do {
+            let hit = try ProbeHit.batch(
+                tenant: ProbeHit.mark, time: Int64(day.number) * 86_400_000_000, using: &generator)
+            try rows.encode(hit, after: 0)
+        } catch {
+            throw PostgreSQLError("a test hit cannot be made: \(error)")
+        }
+        do throws(PostgreSQLError) {
+            try self.stage([rows.bytes(rows.rows.indices)], after: "SAVEPOINT test; ")
+        } catch {
+            guard error.isOfRow else { throw error }
+            throw PostgreSQLError(
+                "more hits of a tenant are refused than postgresql.max_refused allows, none is "
+                    + "stored, and a test hit (tenant and ids \(ProbeHit.mark)) is refused too, so "
+                    + "the tables may be wrong and not they: \(error)")
+        }
+        try self.connection.run("ROLLBACK TO test; RELEASE test")
+    }
+
+    /// Writes the rows of tenants to blame in pieces: of one that has a wrong row none is stored.
+    private mutating func writeApart() throws(PostgreSQLError) {
+        let rows = self.rows.rows
+        let tenants = Dictionary(grouping: self.apart.sorted()) { rows[$0].tenant }
+        for (tenant, numbers) in tenants {
+            for start in stride(from: 0, to: numbers.count, by: Self.piece) {
+                let piece = numbers[start..<min(start + Self.piece, numbers.count)]
+                guard let error = try self.attempt(self.rows.parts(piece)) else {
+                    self.refusals.accept(tenant)
+                    continue
+                }
+                let reason = Self.reason(error, of: piece.count)
+                for number in piece { self.refused[rows[number].position] = reason }
+            }
+        }
+    }
+
+    private static func reason(_ error: PostgreSQLError, of count: Int) -> String {
+        if count == 1 { return "PostgreSQL refuses it: \(error)" }
+        // The server's words may have values of another row.
+        return "PostgreSQL refuses it or another of \(count) rows of its tenant, of which more "
+            + "than postgresql.max_refused were refused before: \(error.code)"
+    }
+
+    /// Notes that the server has stored rows.
+    private mutating func accept(_ range: Range<Int>) {
+        self.refusals.acceptSome()
+        if self.refusals.blamed.isEmpty { return }
+        for row in self.rows.rows[range] where self.refusals.blamed.contains(row.tenant) {
+            self.refusals.accept(row.tenant)
+        }
     }
 }
 

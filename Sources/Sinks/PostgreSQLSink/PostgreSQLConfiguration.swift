@@ -22,7 +22,7 @@ package struct PostgreSQLConfiguration: KeyedConfiguration, Equatable {
     package var retention = Duration.seconds(60)
     /// The most that is taken at once.
     package var maxBatch = BatchLimit.standard
-    /// How many hits of a batch may become dead letters before none does.
+    /// How many hits of a tenant in one batch are found one by one where the server refuses them.
     package var maxRefused = 100
     /// How long connecting to one host may take.
     package var connectTimeout = Duration.seconds(5)
@@ -119,8 +119,9 @@ extension PostgreSQLConfiguration {
             "bytes of groups in a transaction"),
         .number(
             "postgresql.max_refused", \.maxRefused, 1...1_000_000,
-            "hits of one batch that may become dead letters; if the server refuses more, the sink "
-                + "waits", unit: "hits"),
+            "hits of a tenant in one batch that are found one by one where the server refuses "
+                + "them; then by the thousand, or the sink waits if the server stores nothing and "
+                + "refuses a test hit too", unit: "hits"),
     ]
 
     private static let timeKeys: [Key] = [

@@ -10,6 +10,8 @@ struct PostgreSQLError: Error, CustomStringConvertible {
     let message: String
     /// The constraint that a row breaks; empty if there is none.
     var constraint = ""
+    /// Whether a RAISE or ASSERT of a function is the cause, with whichever code it gives.
+    var isRaised = false
 
     /// What to do about it, where neither the code nor the text tells.
     private let ownAdvice: String?
@@ -34,12 +36,17 @@ struct PostgreSQLError: Error, CustomStringConvertible {
         self.init(message.isEmpty ? String(cString: PQresultErrorMessage(result)) : message)
         self.state = field(Self.sqlStateField)
         self.constraint = field(Self.constraintField)
+        self.isRaised = Self.raisingFunctions.contains(field(Self.functionField))
     }
 
     // PG_DIAG_* are macros of characters, which Swift does not import.
     private static let sqlStateField = Int32(UInt8(ascii: "C"))
     private static let primaryField = Int32(UInt8(ascii: "M"))
     private static let constraintField = Int32(UInt8(ascii: "n"))
+    /// The server's own function that reports the error, in every language the same.
+    private static let functionField = Int32(UInt8(ascii: "R"))
+    /// Those of PL/pgSQL for its statements RAISE and ASSERT.
+    private static let raisingFunctions = ["exec_stmt_raise", "exec_stmt_assert"]
 
     /// Code, message, constraint and advice in one line.
     var description: String { self.finding + (self.advice.map { " — \($0)" } ?? "") }
@@ -47,21 +54,36 @@ struct PostgreSQLError: Error, CustomStringConvertible {
     /// The same without the advice.
     var finding: String {
         let code = self.state.isEmpty ? "" : "SQLSTATE \(self.state): "
-        let constraint = self.constraint.isEmpty ? "" : " (constraint \(self.constraint))"
-        let line = self.message.split(whereSeparator: \.isNewline).joined(separator: " ")
-        return code + line + constraint
+        // The text of a RAISE may have values of the row.
+        let message = self.isRaised ? "a function of the database raised it" : self.message
+        let line = message.split(whereSeparator: \.isNewline).joined(separator: " ")
+        return code + line + self.brokenConstraint
+    }
+
+    /// Code and constraint alone, without any text of the server.
+    var code: String { "SQLSTATE \(self.state)\(self.brokenConstraint)" }
+
+    private var brokenConstraint: String {
+        self.constraint.isEmpty ? "" : " (constraint \(self.constraint))"
     }
 
     /// Whether a row is there already.
     var isDuplicate: Bool { self.state == "23505" }
 
     /// Whether the server has no partition for a row: it is told like a broken constraint.
-    var lacksPartition: Bool { self.state == "23514" && self.constraint.isEmpty }
+    var lacksPartition: Bool {
+        self.state == "23514" && self.constraint.isEmpty && !self.isRaised
+    }
 
     /// Whether a row's values are to blame, so that the others can be stored.
     var isOfRow: Bool {
-        (self.state.hasPrefix("22") || self.state.hasPrefix("23")) && !self.lacksPartition
+        if self.isRaised { return true }
+        return Self.classesOfRows.contains { self.state.hasPrefix($0) } && !self.lacksPartition
     }
+
+    /// Wrong data, broken constraints, exceptions of functions in other languages, views that do
+    /// not take a row, and exceptions of PL/pgSQL.
+    private static let classesOfRows = ["22", "23", "38", "39", "44", "P0"]
 
     /// Whether the work was too much for the time that it had.
     var isTimeout: Bool { self.state == "57014" || self.isSilence }
@@ -80,6 +102,8 @@ extension PostgreSQLError {
     /// What an operator can do; nil if that is not known.
     var advice: String? {
         if let ownAdvice { return ownAdvice }
+        // Its code is the function's own, and says nothing of the server.
+        if self.isRaised { return nil }
         if self.lacksPartition {
             return "create the day's partition (sightline sinks sql postgresql), or set "
                 + "postgresql.migrate to true"

@@ -61,7 +61,8 @@ struct HitRehearsal {
         try self.begin(connection)
         var rows = HitRows(lateDays: self.configuration.lateDays)
         try rows.encode(hits, after: 0)
-        let transaction = HitTransaction(.staged, self.schema, rows, connection, maxRefused: 0)
+        let transaction = HitTransaction(
+            .staged, self.schema, rows, connection, TenantRefusals(limit: 0))
         try connection.run("\(PostgreSQLSchema.stageCreation); SAVEPOINT hit")
         try self.stage(rows, transaction, connection)
         let cursor = HitCursor(sequence: hits.sequence, hitID: nil)
@@ -83,7 +84,7 @@ struct HitRehearsal {
     private func stage(
         _ rows: HitRows, _ transaction: HitTransaction, _ connection: PostgreSQLConnection
     ) throws(PostgreSQLError) {
-        let all = rows.rows.indices
+        let all = [rows.bytes(rows.rows.indices)]
         do throws(PostgreSQLError) {
             try transaction.stage(all, after: "")
         } catch  where error.lacksPartition && self.configuration.migrates {

@@ -27,7 +27,7 @@ package struct WebhookConfiguration: KeyedConfiguration, Equatable {
     package var resolveInterval = Duration.seconds(60)
     /// The longest wait that a receiver may ask for.
     package var maxRetryAfter = Duration.seconds(3600)
-    /// How many hits in a row may become dead letters by a status before none does.
+    /// How many hits of a tenant in a row are found one by one where the receiver refuses them.
     package var maxRefusedInRow = 100
 
     /// Creates the default settings.
@@ -69,7 +69,8 @@ package struct WebhookConfiguration: KeyedConfiguration, Equatable {
             "seconds that a receiver may ask to wait, at most (Retry-After)"),
         .number(
             "webhook.max_refused_in_row", \.maxRefusedInRow, 1...1_000_000,
-            "hits that may become dead letters by a status of 400, 413 or 422 without one "
-                + "accepted between them; then the sink waits", unit: "hits"),
+            "hits of a tenant that a status of 400, 413 or 422 makes dead letters one by one, "
+                + "without one accepted between them; then by the request, or the sink waits if "
+                + "the receiver refuses [] too", unit: "hits"),
     ]
 }

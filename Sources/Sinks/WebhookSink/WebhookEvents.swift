@@ -21,6 +21,8 @@ struct WebhookEvents: ~Copyable {
         let range: Range<Int>
         /// The hit's id in hexadecimal.
         let id: String
+        /// Who sent it; hits that follow each other share the bytes.
+        let tenant: [UInt8]
     }
 
     /// An encoder.
@@ -41,6 +43,7 @@ struct WebhookEvents: ~Copyable {
         self.text.truncate(to: 0)
         self.events.removeAll(keepingCapacity: true)
         var lines = LineReader(bytes: self.lines.bytes)
+        var tenant: [UInt8] = []
         try hits.forEach { position, hit in
             guard rejected[position] == nil, let line = lines.next() else { return }
             let start = self.text.count
@@ -51,10 +54,11 @@ struct WebhookEvents: ~Copyable {
                 rejected[position] = "no JSON form: \(error)"
                 return
             }
+            if !hit.request.tenant.equals(tenant) { tenant = [UInt8](hit.request.tenant) }
             self.events.append(
                 Event(
                     position: position, range: start..<self.text.count,
-                    id: Self.hexadecimal(of: hit)))
+                    id: Self.hexadecimal(of: hit), tenant: tenant))
         }
         return rejected
     }

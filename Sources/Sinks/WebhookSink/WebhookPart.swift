@@ -8,14 +8,25 @@ enum WebhookPart {
     }
 
     /// The first events that fit into both limits; one at least.
+    ///
+    /// - Parameter blamed: tenants whose events share no request with those of others.
     static func first(
-        of events: ArraySlice<WebhookEvents.Event>, hits: Int, bytes: Int
+        of events: ArraySlice<WebhookEvents.Event>, hits: Int, bytes: Int,
+        apart blamed: Set<[UInt8]> = []
     ) -> Range<Int> {
+        guard let tenant = events.first?.tenant else {
+            return events.startIndex..<events.startIndex
+        }
         var end = events.startIndex
         var size = 1
         for event in events.prefix(max(1, hits)) {
             size += event.range.count + 1
             if end > events.startIndex, size > bytes { break }
+            if !blamed.isEmpty, event.tenant != tenant,
+                blamed.contains(tenant) || blamed.contains(event.tenant)
+            {
+                break
+            }
             end += 1
         }
         return events.startIndex..<end

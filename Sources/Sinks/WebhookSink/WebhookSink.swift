@@ -2,8 +2,9 @@
 internal import Crypto
 internal import Foundation
 internal import Instrumentation
-internal import ServiceContextModule
+package import Logging
 internal import Pacing
+internal import ServiceContextModule
 package import SinkKit
 package import TrackingRules
 
@@ -28,27 +29,30 @@ package actor WebhookSink: ErasableSink, ProbeableSink {
     nonisolated let configuration: WebhookConfiguration
     let client: WebhookClient
     let clock: WebhookClock
+    private let logger: Logger?
     var events: WebhookEvents
     private var progress: WebhookProgress?
     /// Until when nothing is sent, and why.
     private var hold: (end: ContinuousClock.Instant, reason: String)?
     /// The largest body that the receiver takes, as far as it has told.
     private var maxBytes: Int
-    /// Hits that have become dead letters by a status since one was accepted.
-    private var refusedInRow = 0
+    /// By tenant, the hits that have become dead letters by a status since one was accepted.
+    private var refusals: TenantRefusals
 
     /// A sink that connects with its first batch.
     ///
+    /// - Parameter logger: tells of a tenant of whom too many hits are refused.
     /// - Throws: an error that names the key, if the URL or the file of secrets cannot be used.
-    package init(_ configuration: WebhookConfiguration) throws {
-        try self.init(configuration, clock: WebhookClock(), lookup: WebhookResolver.system)
+    package init(_ configuration: WebhookConfiguration, logger: Logger? = nil) throws {
+        try self.init(
+            configuration, clock: WebhookClock(), logger: logger, lookup: WebhookResolver.system)
     }
 
     /// - Parameters:
     ///   - clock: tests substitute it.
     ///   - lookup: finds a host's addresses; tests substitute it.
     init(
-        _ configuration: WebhookConfiguration, clock: WebhookClock,
+        _ configuration: WebhookConfiguration, clock: WebhookClock, logger: Logger? = nil,
         lookup: @escaping WebhookResolver.Lookup
     ) throws {
         let url: WebhookURL
@@ -61,6 +65,8 @@ package actor WebhookSink: ErasableSink, ProbeableSink {
         _ = try WebhookSecrets(file: configuration.secretFile)
         self.configuration = configuration
         self.clock = clock
+        self.logger = logger
+        self.refusals = TenantRefusals(limit: configuration.maxRefusedInRow)
         self.events = try WebhookEvents(source: configuration.source)
         self.maxBytes = configuration.maxBytes
         self.client = WebhookClient(
@@ -112,10 +118,12 @@ package actor WebhookSink: ErasableSink, ProbeableSink {
 
     /// Sends the next request of a batch.
     private func send(_ progress: inout WebhookProgress, _ secrets: WebhookSecrets) async throws {
-        let events = self.events.events
+        let waiting = self.events.events[progress.settled...]
+        let isBlamed = waiting.first.map { self.refusals.blamed.contains($0.tenant) } ?? false
         let part = WebhookPart.first(
-            of: events[progress.settled...], hits: progress.maxHits, bytes: self.maxBytes)
-        let sent = events[part]
+            of: waiting, hits: isBlamed ? self.configuration.maxHits : progress.maxHits,
+            bytes: self.maxBytes, apart: self.refusals.blamed)
+        let sent = waiting[part]
         let size = WebhookPart.bytes(of: sent)
         if size > self.configuration.maxBytes {
             // It is alone, or there would be fewer.
@@ -127,7 +135,7 @@ package actor WebhookSink: ErasableSink, ProbeableSink {
         let response = try await self.post(self.events.body(of: part), secrets)
         switch response.answer(ids: ids, now: self.clock.seconds()) {
         case .taken(let refused):
-            self.refusedInRow = 0
+            self.accept(sent)
             let reasons = sent.compactMap { event in
                 refused[event.id].map { (event.position, $0) }
             }
@@ -135,12 +143,14 @@ package actor WebhookSink: ErasableSink, ProbeableSink {
                 sent.count,
                 refused: Dictionary(uniqueKeysWithValues: reasons),
                 limit: self.configuration.maxHits)
+        case .refused(let reason) where isBlamed:
+            self.reject(sent, Self.reason(reason, of: sent.count), &progress)
         case .refused(let reason):
             if sent.count > 1 { return progress.halve(sent.count) }
-            try self.refuse(sent, reason, &progress)
+            try await self.refuse(sent, reason, secrets, &progress)
         case .tooLarge(let reason):
             if sent.count > 1 { return self.maxBytes = size / 2 }
-            try self.refuse(sent, reason, &progress)
+            try await self.refuse(sent, reason, secrets, &progress)
         case .unavailable(let reason, let wait):
             self.hold(reason, wait)
             throw WebhookFailure(reason)
@@ -165,19 +175,69 @@ package actor WebhookSink: ErasableSink, ProbeableSink {
         return try await self.client.post(body, headers: headers, now: self.clock.now())
     }
 
-    /// Makes a hit a dead letter, unless so many have become that rather the receiver is wrong.
-    private func refuse(
-        _ sent: ArraySlice<WebhookEvents.Event>, _ reason: String,
-        _ progress: inout WebhookProgress
-    ) throws {
-        guard self.refusedInRow < self.configuration.maxRefusedInRow else {
-            throw WebhookFailure(
-                "\(self.refusedInRow) hits in a row were refused and none was accepted, so the "
-                    + "receiver may be wrong and not they: \(reason). Nothing more is refused "
-                    + "until it accepts one, or webhook.max_refused_in_row is raised")
+    /// Notes that the receiver has taken a request.
+    private func accept(_ sent: ArraySlice<WebhookEvents.Event>) {
+        var last: [UInt8]?
+        for event in sent where event.tenant != last {
+            self.refusals.accept(event.tenant)
+            last = event.tenant
         }
-        self.refusedInRow += 1
+    }
+
+    /// Makes a hit a dead letter, unless so many of its tenant have become that and the receiver
+    /// takes nothing at all.
+    private func refuse(
+        _ sent: ArraySlice<WebhookEvents.Event>, _ reason: String, _ secrets: WebhookSecrets,
+        _ progress: inout WebhookProgress
+    ) async throws {
+        for event in sent {
+            switch self.refusals.refuse(event.tenant) {
+            case .few: break
+            case .blamed: self.tell(of: event.tenant, reason)
+            case .doubtful:
+                try await self.askReceiver(reason, secrets)
+                self.refusals.blame(event.tenant)
+                self.tell(of: event.tenant, reason)
+            }
+        }
         self.reject(sent, reason, &progress)
+    }
+
+    /// Posts a body without hits. A receiver that refuses that too refuses whatever comes, as one
+    /// with another secret may: then no hit is to blame.
+    private func askReceiver(_ reason: String, _ secrets: WebhookSecrets) async throws {
+        let response = try await self.post(self.events.body(of: 0..<0), secrets)
+        switch response.answer(ids: [], now: self.clock.seconds()) {
+        case .taken: return
+        case .refused, .tooLarge:
+            throw WebhookFailure(
+                "\(self.configuration.maxRefusedInRow) hits in a row were refused and none was "
+                    + "accepted, and [] is refused too, so the receiver may be wrong and not they: "
+                    + "\(reason). Nothing more is refused until it accepts a hit, or []")
+        case .unavailable(let reason, let wait):
+            self.hold(reason, wait)
+            throw WebhookFailure(reason)
+        case .gone(let reason): throw WebhookGone(reason: reason)
+        }
+    }
+
+    private func tell(of tenant: [UInt8], _ reason: String) {
+        self.logger?.warning(
+            "too many hits of a tenant are refused: a request of its hits that is refused becomes "
+                + "dead letters whole, until one is accepted",
+            metadata: [
+                "sink": "\(self.name)", "tenant": "\(String(decoding: tenant, as: UTF8.self))",
+                "webhook.max_refused_in_row":
+                    .stringConvertible(self.configuration.maxRefusedInRow),
+                "reason": "\(reason)",
+            ])
+    }
+
+    /// The reason for all hits of a request that was refused as a whole.
+    private static func reason(_ reason: String, of count: Int) -> String {
+        if count == 1 { return reason }
+        return reason + ", or to another of the \(count) hits of its tenant in one request: more "
+            + "than webhook.max_refused_in_row of them were refused before"
     }
 
     private func reject(

@@ -54,7 +54,9 @@ package enum SinkKind: String, CaseIterable, Sendable {
                 OpenedSink(CampaignSink(keys))
             }
         case .webhook:
-            SinkRow(WebhookConfiguration.self) { keys, _ in OpenedSink(try WebhookSink(keys)) }
+            SinkRow(WebhookConfiguration.self) { keys, place in
+                OpenedSink(try WebhookSink(keys, logger: place.logger))
+            }
         case .postgresql: SinkRow(PostgreSQLConfiguration.self, open: Self.openPostgreSQL)
         case .grpc:
             SinkRow(GRPCConfiguration.self) { keys, place in
