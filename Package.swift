@@ -427,7 +427,7 @@ let testTargets: [Target] = [
             "Delivery", "FileSinks", "Operations", "SQLiteSink", "ServerTestSupport", "SinkKit",
             "TestSupport", "TrackingRules", "WireFormat",
         ] + protos + libraries("GRDB", "Logging")),
-    tests("PacingTests", ["Pacing"]),
+    tests("PacingTests", ["Pacing", "TestSupport"]),
     tests("PayloadInspectorTests", ["JSON", "PayloadInspector", "TestSupport", "TrackingRules"]),
     tests(
         "PostgreSQLSinkTests",

@@ -47,6 +47,50 @@ struct DeadLettersTests {
         #expect(try batch.records.map(\.receiveTime.seconds) == [replayed])
     }
 
+    private func counts() throws -> [String?: Int] {
+        try DatabaseQueue(inUse: self.path).read { database in
+            let rows = try Row.fetchAll(
+                database, sql: "SELECT tenant, count(*) FROM dead_letters GROUP BY tenant")
+            return Dictionary(uniqueKeysWithValues: rows.map { ($0[0] as String?, $0[1] as Int) })
+        }
+    }
+
+    private func keep(
+        _ count: Int, of tenant: String, in letters: DeadLetters, sequence: Int64
+    ) async throws {
+        let events = (0..<count).map { TestEvents.full(id: $0) }
+        let batch = try TestHits.batch(events, sequence: sequence, tenant: tenant)
+        let reasons = Dictionary(uniqueKeysWithValues: (0..<count).map { ($0, "no") })
+        try await letters.keep(batch, reasons: reasons, sink: "s")
+    }
+
+    @Test("a tenant with many letters pushes out no other's")
+    func tenants() async throws {
+        // The file of a build that evicted the oldest, whoever's they were.
+        for isOlder in [false, true] {
+            let letters = try DeadLetters(path: self.path, maxRows: 12)
+            if isOlder {
+                try await DatabaseQueue(inUse: self.path).write {
+                    try $0.execute(sql: "DROP INDEX letters_of_tenant; DELETE FROM dead_letters")
+                }
+            }
+            let damaged = JournalBatch(
+                sequence: 1, eventCount: 1, payload: [1],
+                loss: LostRecords(sequences: 1...1, eventCount: 1))
+            try await letters.keep(damaged: damaged, of: "j", sink: "s")
+            try await self.keep(2, of: "quiet", in: letters, sequence: 2)
+            for sequence in Int64(3)...5 {
+                try await self.keep(8, of: "loud", in: letters, sequence: sequence)
+            }
+            #expect(try self.counts() == [nil: 1, "quiet": 2, "loud": 9])
+            // The newest stay, and of the group before them one.
+            #expect(try self.sequences().suffix(9) == [4] + Array(repeating: 5, count: 8))
+            // Another one gets its part of what the loud one has.
+            try await self.keep(8, of: "late", in: letters, sequence: 6)
+            #expect(try self.counts() == [nil: 1, "quiet": 2, "late": 4, "loud": 5])
+        }
+    }
+
     @Test("a letter that was replayed makes room: none goes before there are too many")
     func gaps() async throws {
         let letters = try DeadLetters(path: self.path, maxRows: 3)

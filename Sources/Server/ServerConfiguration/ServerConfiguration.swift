@@ -227,7 +227,8 @@ extension ServerConfiguration: KeyedConfiguration {
                 unit: "hits"),
             .number(
                 "dead_letters.max_rows", \.maxDeadLetters, 1...100_000_000,
-                "refused hits that are kept; the oldest go first"),
+                "refused hits that are kept; beyond them the oldest of the tenant that has most go "
+                    + "first"),
         ],
         Self.keys(of: \.quarantine), Self.keys(of: \.privacy),
         [

@@ -7,8 +7,8 @@ package import TrackingJournal
 internal import TrackingRules
 
 /// Stores acknowledged hits that a sink rejected permanently, with the reason, for inspection and
-/// replay. At most `maxRows`; the oldest are deleted first. A file apart from the journal's, which
-/// is locked while the server runs.
+/// replay. At most `maxRows`; the oldest of the tenant that has most are deleted first. A file
+/// apart from the journal's, which is locked while the server runs.
 package final class DeadLetters: Sendable {
     let file: DataFile
     private let maxRows: Int
@@ -123,12 +123,7 @@ package final class DeadLetters: Sendable {
                         "record": letter.record,
                     ])
             }
-            try database.execute(
-                sql: """
-                    DELETE FROM dead_letters WHERE rowid IN (
-                        SELECT rowid FROM dead_letters ORDER BY rowid
-                        LIMIT max(0, (SELECT count(*) FROM dead_letters) - ?))
-                    """, arguments: [maxRows])
+            try Self.evict(to: maxRows, in: database)
             return letters.count
         }
     }
