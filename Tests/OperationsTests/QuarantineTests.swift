@@ -46,6 +46,30 @@ struct QuarantineTests {
         }
     }
 
+    @Test("a tenant that fills the queue takes nothing from the share of another")
+    func shares() async throws {
+        try await TestDirectory.with { directory in
+            let request = try self.rejected(10)
+            let bytes = QuarantinedEvent.bytes(
+                request.keptEvents.count / 10, request.refusals[0].judgement.violations)
+            let quarantine = try self.quarantine(directory, queueBytes: 20 * bytes)
+            for _ in 0..<3 { quarantine.keep([request], of: "loud") }
+            #expect(quarantine.currentCounts.dropped == 10)
+            // A half is its own, and not one event more.
+            quarantine.keep([request], of: "quiet")
+            #expect(quarantine.currentCounts.dropped == 10)
+            quarantine.keep([try self.rejected(1)], of: "quiet")
+            #expect(quarantine.currentCounts.dropped == 11)
+            // Once they are written, both have room again.
+            let running = Task { try await quarantine.run() }
+            running.cancel()
+            try await running.value
+            #expect(quarantine.currentCounts.kept == 30)
+            for tenant in ["quiet", "loud"] { quarantine.keep([request], of: tenant) }
+            #expect(quarantine.currentCounts.dropped == 11)
+        }
+    }
+
     @Test("nothing is kept of a request that is to be sent again, however often it is")
     func retried() async throws {
         try await TestDirectory.with { directory in

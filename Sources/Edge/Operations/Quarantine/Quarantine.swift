@@ -1,31 +1,33 @@
 internal import Foundation
 package import Logging
+internal import Pacing
 internal import ServiceLifecycle
 internal import Synchronization
 package import TrackingRules
 
 /// Keeps refused events that other rules might accept. Recording never waits for it: events wait in
-/// a bounded queue, and events beyond its limit are counted and dropped.
+/// a bounded queue, in which each tenant has its share, and events beyond it are counted and
+/// dropped.
 package final class Quarantine: Service {
     /// The file.
     package let file: QuarantineFile
-    private let queueBytes: Int
     private let logger: Logger
-    private let waiting = Mutex(Waiting())
+    private let waiting: Mutex<Waiting>
     private let wakes: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
     private let counts = Mutex(Counts())
 
     private struct Waiting {
         var events: [QuarantinedEvent] = []
-        var bytes = 0
+        /// Their bytes.
+        var shares: TenantShares
     }
 
     /// Counts since the start.
     package struct Counts: Sendable, Equatable {
         /// Written to the file.
         package var kept = 0
-        /// Dropped, because too many were waiting.
+        /// Dropped, because too many of its tenant were waiting.
         package var dropped = 0
         /// Evicted from the file to make room.
         package var evicted = 0
@@ -40,7 +42,7 @@ package final class Quarantine: Service {
     /// Creates a quarantine; `run` writes the queued events.
     package init(_ file: QuarantineFile, _ configuration: QuarantineConfiguration, logger: Logger) {
         self.file = file
-        self.queueBytes = configuration.queueBytes
+        self.waiting = Mutex(Waiting(shares: TenantShares(bound: configuration.queueBytes)))
         self.logger = logger
         (self.wakes, self.wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
@@ -52,17 +54,17 @@ package final class Quarantine: Service {
     /// that have to be sent again are skipped: their events would be kept with each attempt.
     package func keep(_ requests: [AdmittedRequest], of tenant: String) {
         var dropped = 0
+        let owner = Array(tenant.utf8)
         for request in requests where !request.isToRetry && !request.keptEvents.isEmpty {
             self.waiting.withLock { waiting in
                 for refusal in request.refusals where refusal.judgement.verdict.isRecoverable {
                     guard let kept = refusal.kept else { continue }
                     let bytes = QuarantinedEvent.bytes(
                         kept.bytes.count, refusal.judgement.violations)
-                    guard waiting.bytes + bytes <= self.queueBytes else {
+                    guard waiting.shares.take(bytes, for: owner) else {
                         dropped += 1
                         continue
                     }
-                    waiting.bytes += bytes
                     waiting.events.append(
                         QuarantinedEvent(
                             tenant: tenant, receiveTime: request.receiveTime,
@@ -119,9 +121,12 @@ package final class Quarantine: Service {
             self.wake.yield()
             return true
         }
+        let written = events.reduce(into: [[UInt8]: Int]()) { written, event in
+            written[Array(event.tenant.utf8), default: 0] += event.bytes
+        }
         self.waiting.withLock { waiting in
             waiting.events.removeFirst(events.count)
-            waiting.bytes -= events.reduce(0) { $0 + $1.bytes }
+            for (tenant, bytes) in written { waiting.shares.giveBack(bytes, of: tenant) }
         }
         return false
     }

@@ -6,7 +6,7 @@ package struct QuarantineConfiguration: KeyedConfiguration {
     package var maxBytes = 1 << 30
     /// The days that an event is kept.
     package var retainDays = 7
-    /// The maximum bytes of events that wait to be written.
+    /// The maximum bytes of events that wait to be written, which tenants share.
     package var queueBytes = 8 << 20
 
     /// Creates the default settings.
@@ -25,6 +25,7 @@ package struct QuarantineConfiguration: KeyedConfiguration {
             "quarantine.retain_days", \.retainDays, 1...3650, "days that they are kept"),
         .number(
             "quarantine.queue_bytes", \.queueBytes, (64 << 10)...(1 << 30),
-            "bytes of events that wait to be written there; those beyond are not kept"),
+            "bytes of events that wait to be written there, of which each of N tenants may have "
+                + "the N-th part in any case; those beyond are not kept"),
     ]
 }
