@@ -424,8 +424,8 @@ let testTargets: [Target] = [
     tests(
         "OperationsTests",
         [
-            "Delivery", "FileSinks", "Operations", "SQLiteSink", "ServerTestSupport", "SinkKit",
-            "TestSupport", "TrackingRules", "WireFormat",
+            "Delivery", "FileSinks", "Operations", "Pacing", "SQLiteSink", "ServerTestSupport",
+            "SinkKit", "TestSupport", "TrackingRules", "WireFormat",
         ] + protos + libraries("GRDB", "Logging")),
     tests("PacingTests", ["Pacing", "TestSupport"]),
     tests("PayloadInspectorTests", ["JSON", "PayloadInspector", "TestSupport", "TrackingRules"]),

@@ -1,4 +1,5 @@
 internal import Delivery
+internal import GRDB
 @testable internal import Operations
 internal import SightlineProtos
 internal import SinkKit
@@ -35,6 +36,43 @@ struct ForgottenFileTests {
                 try await file.forget(Self.subject("2"))
                 let forgotten = ["1", "2", "3", "4"].map { Self.isForgotten($0, in: file) }
                 #expect(forgotten == [true, true, true, false])
+            }
+        }
+    }
+
+    @Test("a tenant that uses up privacy.max_forgotten leaves others their share")
+    func shares() async throws {
+        try await TestDirectory.with { directory in
+            // Also after a restart: the file knows whose they are.
+            var remembered: [String: Int] = [:]
+            for tenants in [["loud"], ["loud", "quiet"], ["loud", "quiet", "late"]] {
+                let file = try await ForgottenFile(directory: directory, maxCount: 6, logger: nil)
+                for tenant in tenants {
+                    for id in 0..<7 {
+                        do {
+                            try await file.forget(Self.subject("\(id)", of: tenant))
+                            remembered[tenant, default: 0] = max(remembered[tenant] ?? 0, id + 1)
+                        } catch ErasureError.full(let limit) {
+                            #expect(limit == 6)
+                        }
+                    }
+                }
+            }
+            #expect(remembered == ["loud": 6, "quiet": 3, "late": 2])
+        }
+    }
+
+    @Test("tombstones of a build that did not count by tenant use up the bound, and not a share")
+    func uncounted() async throws {
+        try await TestDirectory.with { directory in
+            let file = try await ForgottenFile(directory: directory, maxCount: 2, logger: nil)
+            for id in ["1", "2"] { try await file.forget(Self.subject(id)) }
+            try await DatabaseQueue(path: directory + "/" + ForgottenFile.name).write {
+                try $0.execute(sql: "DROP TABLE tenants")
+            }
+            for id in ["1", "3", "4"] { try await file.forget(Self.subject(id)) }
+            await #expect(throws: ErasureError.self) {
+                try await file.forget(Self.subject("5"))
             }
         }
     }

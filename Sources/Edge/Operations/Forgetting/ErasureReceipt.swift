@@ -35,10 +35,12 @@ package protocol SubjectForgetting: Sendable {
 package enum ErasureError: Error, CustomStringConvertible {
     /// The id is empty, or longer than one can be.
     case id(byteCount: Int, limit: Int)
-    /// There are too many tombstones.
+    /// The tenant has its share of the tombstones, and there are none left.
     case full(limit: Int)
-    /// Another subject is being forgotten.
+    /// Another subject of the tenant is being forgotten.
     case busy
+    /// The server stops before it is the tenant's turn.
+    case stopping
 
     /// Whether the request itself is wrong, so that repeating it is useless.
     package var isOfRequest: Bool {
@@ -51,8 +53,9 @@ package enum ErasureError: Error, CustomStringConvertible {
         case .id(let byteCount, let limit):
             "the subject's id has \(byteCount) bytes: give one of 1 to \(limit)"
         case .full(let limit):
-            "privacy.max_forgotten is \(limit), and so many are remembered: raise it"
-        case .busy: "another subject is being forgotten: wait for its end"
+            "privacy.max_forgotten is \(limit), and of that the tenant has its share: raise it"
+        case .busy: "another subject of the tenant is being forgotten: wait for its end"
+        case .stopping: "the server is stopping: ask again"
         }
     }
 }

@@ -2,6 +2,7 @@ package import Delivery
 internal import Foundation
 internal import GRDB
 package import Logging
+internal import Pacing
 internal import SinkKit
 internal import Storage
 internal import TrackingRules
@@ -23,7 +24,7 @@ package struct ForgottenFile: Sendable {
 
     /// Opens the file, creating it with a random key if it is missing, and reads the tombstones.
     ///
-    /// - Parameter maxCount: the maximum number of tombstones.
+    /// - Parameter maxCount: the number of tombstones that tenants share.
     /// - Throws: `FileFormatError`, or SQLite's error if the file is unusable or locked: without
     ///   it the server would not know whom it has forgotten.
     package init(directory: String, maxCount: Int, logger: Logger?) async throws {
@@ -60,19 +61,53 @@ package struct ForgottenFile: Sendable {
 
     /// Writes a subject's tombstones; from then on its hits are masked.
     ///
-    /// - Throws: `ErasureError.full`, or SQLite's error.
+    /// - Throws: `ErasureError.full` if the tenant has its share, or SQLite's error.
     func forget(_ subject: Subject) async throws {
         let (hashes, maxCount) = (self.subjects.hashes(of: subject), self.maxCount)
-        let now = Int64(Date().timeIntervalSince1970 * 1_000_000)
+        let (now, tenant) = (
+            Int64(Date().timeIntervalSince1970 * 1_000_000), Data(subject.tenant.utf8)
+        )
         try await self.file.write { database in
+            var added = 0
             for hash in hashes {
                 try database.execute(
                     sql: "INSERT OR IGNORE INTO subjects VALUES (?, ?)",
                     arguments: [Data(hash.bytes), now])
+                added += database.changesCount
             }
-            let count = try Int.fetchOne(database, sql: "SELECT count(*) FROM subjects") ?? 0
-            if count > maxCount { throw ErasureError.full(limit: maxCount) }
+            // What is remembered already takes no more room.
+            if added == 0 { return }
+            try Self.count(added, of: tenant, upTo: maxCount, in: database)
         }
         self.subjects.insert(hashes)
+    }
+
+    /// Adds to a tenant's count of tombstones.
+    ///
+    /// - Throws: `ErasureError.full` if the tenant has its share.
+    private static func count(
+        _ added: Int, of tenant: Data, upTo maxCount: Int, in database: Database
+    ) throws {
+        // No part of the format: a build that does not know the table leaves it as it is, and its
+        // tombstones count as nobody's.
+        try database.execute(
+            sql: """
+                CREATE TABLE IF NOT EXISTS tenants (
+                    tenant BLOB PRIMARY KEY, tombstones INTEGER NOT NULL) WITHOUT ROWID
+                """)
+        let all = try Int.fetchOne(database, sql: "SELECT count(*) FROM subjects") ?? 0
+        let others = try Int.fetchOne(
+            database, sql: "SELECT count(*) FROM tenants WHERE tenant <> ?", arguments: [tenant])
+        let part = try Int.fetchOne(
+            database, sql: "SELECT tombstones FROM tenants WHERE tenant = ?", arguments: [tenant])
+        let hasRoom = TenantShares.hasRoom(
+            for: added, part: part ?? 0, used: all - added, tenants: (others ?? 0) + 1,
+            bound: maxCount)
+        guard hasRoom else { throw ErasureError.full(limit: maxCount) }
+        try database.execute(
+            sql: """
+                INSERT INTO tenants VALUES (?, ?)
+                ON CONFLICT (tenant) DO UPDATE SET tombstones = tombstones + excluded.tombstones
+                """, arguments: [tenant, added])
     }
 }

@@ -14,7 +14,7 @@ package struct PrivacyConfiguration: KeyedConfiguration {
     package var subject = SubjectForm.plain
     /// The path of the file with the keys of the hashes.
     package var keyFile = ""
-    /// The maximum number of forgotten subjects, each of which has a tombstone.
+    /// The number of tombstones that tenants share; each forgotten id has one.
     package var maxForgotten = 1_000_000
 
     /// Creates the default settings.
@@ -32,7 +32,8 @@ package struct PrivacyConfiguration: KeyedConfiguration {
                 + "key first; the others are former ones, by which subjects are forgotten"),
         .number(
             "privacy.max_forgotten", \.maxForgotten, 1...100_000_000,
-            "maximum number of forgotten ids that are remembered, as hashes; beyond them no "
-                + "subject can be forgotten", unit: "ids"),
+            "maximum number of forgotten ids that are remembered, as hashes, of which each of N "
+                + "tenants may have the N-th part in any case; beyond them no subject can be "
+                + "forgotten", unit: "ids"),
     ]
 }

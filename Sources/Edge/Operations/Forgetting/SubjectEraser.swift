@@ -1,11 +1,14 @@
 package import Logging
+internal import Pacing
+internal import ServiceLifecycle
 package import SinkKit
 internal import Synchronization
 internal import TrackingRules
 
 /// Forgets subjects on this node. `forget` writes a tombstone, then erases the subject in every
 /// place that may have its hits, one after the other, and returns a receipt. Later hits of the
-/// subject are masked before delivery.
+/// subject are masked before delivery. One subject at a time, in the order of the calls, of which a
+/// tenant has one at a time: so it cannot keep the others from their turns.
 ///
 /// It never changes the journal's records, never reaches another node, and never logs a subject.
 package final class SubjectEraser: SubjectForgetting {
@@ -38,7 +41,9 @@ package final class SubjectEraser: SubjectForgetting {
     private let keys: SubjectKeys
     private let places: @Sendable () -> [Place]
     private let logger: Logger
-    private let isUnderWay = Atomic(false)
+    private let lock = AsyncLock()
+    /// The tenants of which a subject is being forgotten, or waits for its turn.
+    private let underWay = Mutex<Set<[UInt8]>>([])
 
     /// Creates an eraser.
     ///
@@ -59,10 +64,14 @@ package final class SubjectEraser: SubjectForgetting {
         guard (1...Limits.nameBytes).contains(id.utf8.count) else {
             throw ErasureError.id(byteCount: id.utf8.count, limit: Limits.nameBytes)
         }
-        guard !self.isUnderWay.exchange(true, ordering: .acquiring) else {
+        let owner = Array(tenant.utf8)
+        guard self.underWay.withLock({ $0.insert(owner).inserted }) else {
             throw ErasureError.busy
         }
-        defer { self.isUnderWay.store(false, ordering: .releasing) }
+        defer { _ = self.underWay.withLock { $0.remove(owner) } }
+        let place = self.lock.enqueue()
+        defer { place.leave() }
+        guard await Self.waitForTurn(place) else { throw ErasureError.stopping }
         let subject = Subject(tenant: tenant, ids: self.keys.ids(of: id, tenant: tenant))
         // First the tombstone, so that every later delivery is masked, even after a crash.
         try await self.file.forget(subject)
@@ -74,6 +83,19 @@ package final class SubjectEraser: SubjectForgetting {
         let receipt = ErasureReceipt(places: places)
         self.tell(receipt, of: tenant)
         return receipt
+    }
+
+    /// Waits until no other subject is being forgotten; false if the server stops before.
+    private static func waitForTurn(_ place: AsyncLock.Place) async -> Bool {
+        await withTaskCancellationHandler {
+            await withGracefulShutdownHandler {
+                await place.acquire()
+            } onGracefulShutdown: {
+                place.cancel()
+            }
+        } onCancel: {
+            place.cancel()
+        }
     }
 
     private func tell(_ receipt: ErasureReceipt, of tenant: String) {
