@@ -492,8 +492,8 @@ let testTargets: [Target] = [
     tests(
         "WebhookSinkTests",
         [
-            "Delivery", "SinkKit", "SinkTestSupport", "Telemetry", "TestSupport", "W3CTrace",
-            "WebhookSink",
+            "Delivery", "SinkKit", "SinkTestSupport", "Telemetry", "TestSupport", "TrackingRules",
+            "W3CTrace", "WebhookSink",
         ] + protos + libraries("Tracing")),
 ]
 

@@ -6,6 +6,7 @@ internal import SinkTestSupport
 internal import Synchronization
 internal import TestSupport
 internal import Testing
+internal import TrackingRules
 
 @Suite(.timeLimit(.minutes(2)))
 struct PostbackBatchTests {

@@ -10,6 +10,7 @@ internal import SinkTestSupport
 internal import Synchronization
 internal import TestSupport
 internal import Testing
+internal import TrackingRules
 internal import WireFormat
 
 struct ForgottenSubjectsTests {

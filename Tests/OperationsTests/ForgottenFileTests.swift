@@ -6,6 +6,7 @@ internal import SinkKit
 internal import SwiftProtobuf
 internal import TestSupport
 internal import Testing
+internal import TrackingRules
 internal import WireFormat
 
 struct ForgottenFileTests {

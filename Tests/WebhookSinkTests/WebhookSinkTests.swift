@@ -6,6 +6,7 @@ internal import SightlineProtos
 internal import SinkTestSupport
 internal import TestSupport
 internal import Testing
+internal import TrackingRules
 @testable internal import WebhookSink
 
 struct WebhookSinkTests {

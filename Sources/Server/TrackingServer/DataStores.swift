@@ -5,6 +5,7 @@ internal import ServerConfiguration
 internal import SinkKit
 internal import Storage
 internal import TrackingJournal
+internal import TrackingRules
 
 /// The data directory's files beside the journal, and the sinks that the journal is delivered to:
 /// the places where a subject is erased.

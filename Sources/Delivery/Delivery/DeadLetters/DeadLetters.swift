@@ -4,7 +4,7 @@ package import Logging
 package import SinkKit
 package import Storage
 package import TrackingJournal
-internal import TrackingRules
+package import TrackingRules
 
 /// Stores acknowledged hits that a sink rejected permanently, with the reason, for inspection and
 /// replay. At most `maxRows`; the oldest of the tenant that has most are deleted first. A file

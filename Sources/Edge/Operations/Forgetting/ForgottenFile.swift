@@ -1,11 +1,11 @@
-package import Delivery
+internal import Delivery
 internal import Foundation
 internal import GRDB
 package import Logging
 internal import Pacing
 internal import SinkKit
 internal import Storage
-internal import TrackingRules
+package import TrackingRules
 
 /// forgotten.db: a tombstone for each forgotten id, hashed with the file's own key. It is separate
 /// from the journal because a tombstone is read at every start, long after the journal has released

@@ -1,4 +1,3 @@
-internal import Delivery
 internal import Foundation
 internal import GRDB
 package import SinkKit

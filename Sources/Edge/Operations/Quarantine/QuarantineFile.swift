@@ -1,4 +1,3 @@
-package import Delivery
 internal import Foundation
 internal import GRDB
 package import Logging
@@ -6,7 +5,7 @@ internal import Pacing
 internal import Storage
 internal import Synchronization
 internal import TrackingJournal
-internal import TrackingRules
+package import TrackingRules
 
 /// quarantine.db: the kept events by tenant, and the bytes that each tenant uses.
 package struct QuarantineFile: Sendable {
