@@ -23,6 +23,8 @@ from test_terminal_commands import run
 SEGMENT = "--set=journal.segment_bytes=1048576"
 SINKS = ("--set=sinks=[{type: sqlite}, {type: jsonl, file_bytes: 1000000}, {type: postgresql}]")
 STORES = ("sqlite", "jsonl", "postgresql")
+KEYS = {"old": "c2l4dGVlbiBieXRlcywgb3IgbW9yZQ==",
+        "new": "YW5vdGhlciBvbmUgb2Ygc2l4dGVlbiBieXRlcw=="}
 HITS = 10_000
 ROWS = "SELECT hit_id, traceparent, event FROM hits WHERE subject_id = ? ORDER BY hit_id"
 COUNTS = ("SELECT hour, tenant, delivery, platform, kind, hits, first_hits, notifications "
@@ -155,6 +157,38 @@ def test_of_hashed_subjects_no_plain_id_is_written(make_server, facts, tmp_path,
     assert (receipt["sqlite"]["count"], receipt["quarantine.db"]["count"]) == (300, 10)
     assert server.query("SELECT count(*) FROM hits")[0][0] == 200
     figure("400 hits by two keys and 10 kept events: no file has a byte of either id")
+
+
+@pytest.mark.parametrize("before, after", [
+    ((), ("new",)), (("old",), ()), (("old",), ("new", "old")), (("old",), ("new",))])
+def test_who_was_forgotten_stays_so_whichever_keys_come_and_go(
+        make_server, facts, tmp_path, before, after):
+    """Neither the id nor any hash of it is recorded of what comes later; of others it is."""
+    gone, other = subject(), subject()
+
+    def flags(keys) -> list[str]:
+        if not keys:
+            return []
+        (tmp_path / "keys").write_text("".join(f"{KEYS[key]}\n" for key in keys))
+        return ["--set=privacy.subject=hashed", f"--set=privacy.key_file={tmp_path / 'keys'}"]
+
+    def of_both() -> list[e.TrackingEvent]:
+        return mixed(impressions(facts, 50, gone), impressions(facts, 50, other))
+
+    server = make_server(*flags(before)).start()
+    send_all(server, of_both())
+    server.wait_for_hits(100)
+    named = {row[0] for row in server.query("SELECT DISTINCT subject_id FROM hits")}
+    assert len(named) == 2
+    assert forget(server, gone)["sqlite"]["count"] == 50
+    restart(server, *flags(after))
+    send_all(server, of_both())
+    server.wait_for_hits(150)
+    rows = server.query("SELECT subject_id, count(*) FROM hits GROUP BY 1 ORDER BY 2")
+    assert [tuple(row) for row in rows if row[0] is None] == [(None, 50)]
+    # The other's id, before and after: it may be the same.
+    assert sum(row[1] for row in rows if row[0] is not None) == 100 and len(rows) <= 3, rows
+    assert forget(server, gone)["sqlite"]["count"] == 0
 
 
 def test_a_credential_needs_the_scope_and_reaches_its_own_tenant_alone(

@@ -22,6 +22,7 @@ from protos import tap_grpc
 from protos import verdict as v
 from server import binary, wait_until
 from test_credentials import Issuer, KeysFile, bearer, jwt_flags
+from test_terminal_commands import run
 
 SECONDS = 30
 
@@ -287,6 +288,27 @@ def test_tail_prints_the_same_at_the_socket_and_at_the_port(make_server, keys, t
             code, said = reader.end()
             assert code == 69, said
             assert "clos" in said or "stopped" in said, said
+
+
+def test_of_a_forgotten_recipient_unmask_shows_no_id_at_all(make_server, facts):
+    gone, other = "forgotten-7f3a91", "remembered-7f3a91"
+    server = make_server().start()
+    run("forget", "--data-dir", server.directory, "--tenant", "default", "--subject", gone)
+    response = ask_socket(server, "/tap?unmasked=true")
+    assert response.readline() == b"{}\n"
+    events = [facts.push().event, facts.push(flag="off").event, facts.invalid().event]
+    for subject in (gone, other):
+        for event in events:
+            event.subject_id = subject
+        send(server, events)
+    shown, text = [], b""
+    while len(shown) < 6:
+        line = response.readline()
+        text += line
+        shown += json.loads(line).get("events", [])
+    assert gone.encode() not in text
+    # The search sees an id where there is one: in the events of somebody else.
+    assert text.count(other.encode()) >= 3
 
 
 def tap_readers(server, facts, sender, *readers) -> bool:

@@ -1,4 +1,5 @@
 internal import Delivery
+internal import Foundation
 internal import GRDB
 @testable internal import Operations
 internal import SightlineProtos
@@ -18,6 +19,74 @@ struct ForgottenFileTests {
         "a".withBytes { tenant in
             id.withBytes { file.subjects.contains($0, tenant: tenant) }
         }
+    }
+
+    /// The keys in base64, each of 18 bytes.
+    private static let (oldKey, newKey) = ("b2xkIG9sZCBvbGQgb2xkIG9s", "bmV3IG5ldyBuZXcgbmV3IG5l")
+
+    /// What ids were recorded as when a recipient was forgotten, and as what they are afterwards.
+    struct Change: Sendable {
+        let before: [String]
+        let after: [String]
+    }
+
+    @Test(
+        "a recipient who was forgotten stays so, whichever keys come and go afterwards",
+        arguments: [
+            Change(before: [], after: [newKey]), Change(before: [oldKey], after: []),
+            Change(before: [oldKey], after: [newKey, oldKey]),
+            Change(before: [oldKey], after: [newKey]),
+        ])
+    func rotation(_ change: Change) async throws {
+        try await TestDirectory.with { directory in
+            let id = "the-forgotten-one"
+            for keys in [change.before, change.after] {
+                let file = try await ForgottenFile(directory: directory, maxCount: 9, logger: nil)
+                let configuration = try Self.configuration(keys, in: directory)
+                let subjects = try SubjectKeys(configuration)
+                let admission = Admission(
+                    subjects: subjects.admissionHash(configuration), forgotten: file.subjects)
+                if keys == change.before {
+                    #expect(try Self.recordedSubject(of: id, by: admission)?.isEmpty == false)
+                    let ids = subjects.ids(of: id, tenant: "a")
+                    try await file.forget(Subject(tenant: "a", ids: ids))
+                }
+                #expect(try Self.recordedSubject(of: id, by: admission) == "")
+            }
+        }
+    }
+
+    private static func configuration(
+        _ keys: [String], in directory: String
+    ) throws -> PrivacyConfiguration {
+        var configuration = PrivacyConfiguration()
+        if keys.isEmpty { return configuration }
+        configuration.subject = .hashed
+        configuration.keyFile = directory + "/keys"
+        try Data(keys.joined(separator: "\n").utf8).write(to: URL(filePath: directory + "/keys"))
+        return configuration
+    }
+
+    /// What is recorded of an event's subject; nil if the event is not accepted.
+    private static func recordedSubject(
+        of id: String, by admission: Admission
+    ) throws -> String? {
+        let event = Sightline_V1_TrackingEvent.with {
+            $0 = TestEvents.push("h1")
+            $0.subjectID = id
+        }
+        let bytes: [UInt8] = try TestEvents.request(1, [event])
+        let request = bytes.withUnsafeBytes { buffer in
+            admission.admit(
+                admission.read(buffer, shape: .stream), bytes: buffer.count, tenant: "a",
+                receiveTime: 1_000_000)
+        }
+        var subject: String?
+        request.forEachOutcome { outcome in
+            guard outcome.verdict == .accepted, let recorded = outcome.event else { return }
+            subject = try? Sightline_V1_TrackingEvent(serializedBytes: Array(recorded)).subjectID
+        }
+        return subject
     }
 
     @Test(

@@ -89,6 +89,28 @@ struct RecoveryPieceTests {
         }
     }
 
+    @Test("a recipient who is forgotten while its events are recovered is recorded without its id")
+    func forgotten() throws {
+        let event = Sightline_V1_TrackingEvent.with {
+            $0 = TestEvents.push("1")
+            $0.subjectID = "somebody"
+        }
+        let piece = try #require(RecoveryPiece.pieces(of: [try self.row(1, event)]).first)
+        let forgotten = ForgottenSubjects(key: [7])
+        for isForgotten in [false, true] {
+            if isForgotten { forgotten.insert(forgotten.hashes(of: ["somebody"], tenant: "a")) }
+            let request = piece.admitted(
+                by: RuleSet(), app: nil, receiveTime: 0, forgotten: forgotten)
+            var subjects: [String] = []
+            request.forEachOutcome { outcome in
+                let bytes: [UInt8] = outcome.event.map(Array.init) ?? []
+                let parsed = try? Sightline_V1_TrackingEvent(serializedBytes: bytes)
+                subjects.append(parsed?.subjectID ?? "?")
+            }
+            #expect(subjects == [isForgotten ? "" : "somebody"])
+        }
+    }
+
     @Test("the limits on a request do not hold for a piece, those on an event do")
     func limits() throws {
         var limits = Limits()

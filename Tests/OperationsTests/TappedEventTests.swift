@@ -108,6 +108,20 @@ struct TappedEventTests {
         #expect(!(try shown.jsonString()).contains(Self.secret))
     }
 
+    @Test(
+        "of a recipient who is forgotten before a reader takes the event nothing personal is shown",
+        arguments: rows)
+    func forgotten(_ row: Row) throws {
+        let forgotten = ForgottenSubjects(key: [7])
+        let tap = VerdictTap.with(forgotten: forgotten)
+        let reader = try tap.reader { $0.unmasked = true }
+        tap.show([try TappedRequests.admitted([row.event])], of: "a")
+        forgotten.insert(forgotten.hashes(of: [Self.secret], tenant: "a"))
+        let events = reader.takeAll().events
+        #expect(events == [try self.shown(row.event, unmasked: false)])
+        #expect(events.first?.verdict == row.verdict)
+    }
+
     @Test("hits and warnings of an accepted event are shown, and a raw payload's delivery")
     func details() throws {
         let open = try self.shown(TestEvents.push("h1", flag: nil), unmasked: false)

@@ -25,10 +25,13 @@ enum TappedRequests {
 
 extension VerdictTap {
     /// A tap with some settings of its own.
-    static func with(_ configure: (inout TapConfiguration) -> Void = { _ in }) -> VerdictTap {
+    static func with(
+        forgotten: ForgottenSubjects = ForgottenSubjects(),
+        _ configure: (inout TapConfiguration) -> Void = { _ in }
+    ) -> VerdictTap {
         var configuration = TapConfiguration()
         configure(&configuration)
-        return VerdictTap(configuration)
+        return VerdictTap(configuration, forgotten: forgotten)
     }
 
     /// A reader of tenant "a".

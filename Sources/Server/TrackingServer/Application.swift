@@ -220,14 +220,15 @@ package struct Application: Sendable {
         Ingest(
             admission: Admission(
                 rules: RuleSet(policy: configuration.policy, limits: configuration.limits),
-                subjects: stores.keys.admissionHash(configuration.privacy)),
+                subjects: stores.keys.admissionHash(configuration.privacy),
+                forgotten: stores.forgotten),
             journal: journal,
             budget: MemoryBudget(
                 hardBytes: configuration.bytesInFlight,
                 softPercent: configuration.bytesInFlightSoftPercent,
                 bufferedBytes: configuration.edge.bytesWaiting),
             quotas: quotas, metrics: metrics, rejections: rejections,
-            tap: VerdictTap(configuration.tap),
+            tap: VerdictTap(configuration.tap, forgotten: stores.forgotten),
             quarantine: stores.quarantine, maxWaitingCalls: configuration.maxWaitingCalls)
     }
 

@@ -13,6 +13,8 @@ struct DataStores {
     let sinks: RunningSinks
     let quarantine: Quarantine?
     let eraser: SubjectEraser
+    /// Whose events are recorded without a subject, and delivered without one.
+    let forgotten: ForgottenSubjects
     let keys: SubjectKeys
 
     /// Opens the files and the sinks' backends; nothing is delivered yet.
@@ -41,6 +43,7 @@ struct DataStores {
             configuration: configuration, version: version, forgotten: forgotten.subjects,
             logger: logger)
         self.sinks = sinks
+        self.forgotten = forgotten.subjects
         self.quarantine = quarantine
         self.eraser = SubjectEraser(forgotten, keys: keys, logger: logger) {
             Self.places(sinks: sinks, deadLetters: deadLetters, quarantine: quarantine?.file)

@@ -11,17 +11,24 @@ package import WireFormat
 package struct Admission: Sendable {
     /// The rules, with their limits.
     package let rules: RuleSet
-    /// Hashes the subjects of events before the rules and the journal see them; nil leaves them as
-    /// sent.
-    private let subjects: KeyedHash?
+    /// What is recorded of the subjects of events.
+    private let subjects: SubjectRecording
 
     /// Creates an admission that applies `rules`.
     ///
-    /// - Parameter subjects: hashes the subjects of events; nil leaves them as sent.
-    package init(rules: RuleSet = RuleSet(), subjects: KeyedHash? = nil) {
+    /// - Parameters:
+    ///   - subjects: hashes the subjects of events; nil leaves them as sent.
+    ///   - forgotten: whose events are recorded without a subject.
+    package init(
+        rules: RuleSet = RuleSet(), subjects: KeyedHash? = nil,
+        forgotten: ForgottenSubjects = ForgottenSubjects()
+    ) {
         self.rules = rules
-        self.subjects = subjects
+        self.subjects = SubjectRecording(hash: subjects, forgotten: forgotten)
     }
+
+    /// Whose events are recorded without a subject.
+    package var forgotten: ForgottenSubjects { self.subjects.forgotten }
 
     /// Admits a request. Never throws: a request refused as a whole carries a violation and no
     /// events, so that one bad request does not affect others.
@@ -70,9 +77,9 @@ package struct Admission: Sendable {
         var steps = RecordedSteps()
         do throws(WireError) {
             let view = try EventView(event, remainingDepth: WireReader.maxDepth - 1)
-            if let hashed = try self.subjects?.change(view, tenant: tenant) {
+            if let changed = try self.subjects.change(view, tenant: tenant) {
                 // Everything below sees the hashed subject, as if the client had sent it.
-                hashed.withView(of: view) {
+                changed.withView(of: view) {
                     _ = self.rules.judge($0, receiveTime: receiveTime, steps: &steps)
                 }
             } else {
@@ -117,7 +124,7 @@ private struct Draft {
     private let sequence: UInt64
     private let tenant: Bytes
     private let keeps: KeptRefusals
-    private let subjects: KeyedHash?
+    private let subjects: SubjectRecording
     private var index: UInt32 = 0
     private var refusals: [AdmittedRequest.Refusal] = []
     private var acceptedEvents: [AcceptedEvent] = []
@@ -128,7 +135,7 @@ private struct Draft {
 
     init(
         _ request: RequestReader, bytes: Int, tenant: Bytes, keeps: KeptRefusals,
-        ledger: RequestLedger, subjects: KeyedHash?
+        ledger: RequestLedger, subjects: SubjectRecording
     ) {
         self.ledger = ledger
         self.subjects = subjects
@@ -161,14 +168,14 @@ private struct Draft {
     private mutating func take(_ bytes: Bytes, _ rules: RuleSet, receiveTime: Int64) {
         do throws(WireError) {
             let event = try EventView(bytes, remainingDepth: WireReader.maxDepth - 1)
-            guard let hashed = try self.subjects?.change(event, tenant: self.tenant) else {
+            guard let changed = try self.subjects.change(event, tenant: self.tenant) else {
                 self.take(event, of: SentEvent(bytes: bytes), rules, receiveTime: receiveTime)
                 return
             }
             // Everything below sees the hashed subject, as if the client had sent it.
-            hashed.withView(of: event) {
+            changed.withView(of: event) {
                 self.take(
-                    $0, of: SentEvent(bytes: bytes, change: hashed), rules,
+                    $0, of: SentEvent(bytes: bytes, changed: changed), rules,
                     receiveTime: receiveTime)
             }
         } catch {
@@ -182,7 +189,7 @@ private struct Draft {
     /// that was made before the rules saw it.
     private struct SentEvent {
         let bytes: Bytes
-        var change: SubjectChange?
+        var changed: ChangedEvent?
     }
 
     @inline(__always)
@@ -206,17 +213,21 @@ private struct Draft {
         var steps = NoSteps()
         let judgement = rules.judge(event, raw, receiveTime: receiveTime, steps: &steps)
         guard judgement.verdict == .accepted else {
-            self.refuse(event, judgement, rules)
+            self.refuse(event, judgement, of: sent, rules)
             return
         }
         if !self.accept(event, judgement, of: sent) {
-            self.refuse(event, .tooLargeForJournal, rules)
+            self.refuse(event, .tooLargeForJournal, of: sent, rules)
         }
     }
 
-    private mutating func refuse(_ event: EventView, _ judgement: Judgement, _ rules: RuleSet) {
+    private mutating func refuse(
+        _ event: EventView, _ judgement: Judgement, of sent: SentEvent, _ rules: RuleSet
+    ) {
         self.ledger.refuse(event, judgement, isNamed: rules.policy.names(event))
-        let isKept = self.keeps.includes(judgement.verdict) && rules.hasConsent(event)
+        let isKept =
+            self.keeps.includes(judgement.verdict) && rules.hasConsent(event)
+            && sent.changed?.isForgotten != true
         self.refuse(judgement, eventID: event.eventID, kept: isKept ? self.keep(event) : nil)
     }
 
@@ -247,9 +258,9 @@ private struct Draft {
         var index = EventIndex(
             event, ids: raw == nil ? (facts.deliveryID, facts.broadlogID) : (.none, .none),
             // A changed subject is not among the bytes that were sent.
-            subject: sent.change == nil ? event.subjectID : .none, &slicer)
+            subject: sent.changed == nil ? event.subjectID : .none, &slicer)
         var answer = AnswerSlices(event, slicer)
-        if let change = sent.change {
+        if let change = sent.changed?.change {
             index = index.moved(by: change)
             answer = answer.moved(by: change)
         }
@@ -272,31 +283,6 @@ private struct Draft {
                 traceparent: event.traceparent, tracestate: event.tracestate)
         }
         return true
-    }
-}
-
-extension KeyedHash {
-    /// A tenant's event with its subject hashed; nil if it has no subject.
-    fileprivate func change(
-        _ event: EventView, tenant: Bytes
-    ) throws(WireError) -> SubjectChange? {
-        guard !event.subjectID.isEmpty else { return nil }
-        let hash = self.callAsFunction(tenant: tenant, subject: event.subjectID)
-        return try SubjectChange(of: event.bytes, to: hash.text)
-    }
-}
-
-extension SubjectChange {
-    /// Calls `body` with the view of the changed event. Only the subject's bytes are new: the
-    /// view's other slices still point into the event as it was sent.
-    @inline(__always)
-    fileprivate func withView(of sent: EventView, _ body: (EventView) -> Void) {
-        self.bytes.withUnsafeBytes { bytes in
-            var event = sent
-            event.bytes = bytes
-            event.subjectID = bytes.part(self.subject)
-            body(event)
-        }
     }
 }
 

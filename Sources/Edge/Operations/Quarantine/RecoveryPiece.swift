@@ -24,12 +24,15 @@ package struct RecoveryPiece: Sendable {
     ///   - app: replaces the events' own app; nil keeps it.
     ///   - receiveTime: microseconds since 1970.
     ///   - keeps: which of the events that are refused again to keep.
+    ///   - forgotten: whose events are recorded without a subject.
     package func admitted(
-        by rules: RuleSet, app: String?, receiveTime: Int64, keeps: KeptRefusals = .none
+        by rules: RuleSet, app: String?, receiveTime: Int64, keeps: KeptRefusals = .none,
+        forgotten: ForgottenSubjects = ForgottenSubjects()
     ) -> AdmittedRequest {
         var limits = rules.limits
         (limits.requestBytes, limits.requestEvents) = (.max, .max)
-        let admission = Admission(rules: RuleSet(policy: rules.policy, limits: limits))
+        let admission = Admission(
+            rules: RuleSet(policy: rules.policy, limits: limits), forgotten: forgotten)
         return self.request(app: app).withUnsafeBytes { bytes in
             admission.admit(
                 admission.read(bytes, shape: .unary), bytes: bytes.count, tenant: self.tenant,

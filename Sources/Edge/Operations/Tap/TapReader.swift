@@ -11,14 +11,16 @@ package final class TapReader: Sendable {
     let filter: TapFilter
     private let wake: AsyncStream<Void>.Continuation
     private let queue: Mutex<TapQueue>
+    private let forgotten: ForgottenSubjects
     private let onRelease: @Sendable () -> Void
 
     init(
-        _ filter: TapFilter, _ configuration: TapConfiguration,
+        _ filter: TapFilter, _ configuration: TapConfiguration, _ forgotten: ForgottenSubjects,
         onRelease: @escaping @Sendable () -> Void
     ) {
         self.filter = filter
         self.queue = Mutex(TapQueue(configuration))
+        self.forgotten = forgotten
         self.onRelease = onRelease
         // One pending wake is enough.
         (self.wakes, self.wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
@@ -31,7 +33,7 @@ package final class TapReader: Sendable {
         let (events, missed) = self.queue.withLock { $0.take() }
         guard !events.isEmpty || missed > 0 else { return nil }
         return .with { response in
-            response.events = events.map(\.proto)
+            response.events = events.map { $0.proto(without: self.forgotten) }
             response.missedEvents = missed
         }
     }

@@ -1,6 +1,7 @@
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TrackingRules
+internal import WireFormat
 
 /// A queued event with its verdict. It becomes a message when its reader takes it, so that the
 /// request's own task does little work.
@@ -46,8 +47,12 @@ struct TappedOutcome: Sendable {
     }
 
     /// The event as its reader gets it.
-    var proto: Sightline_V1_TappedEvent {
-        .with { proto in
+    ///
+    /// - Parameter forgotten: whose events are shown without personal data, also those that were
+    ///   queued before.
+    func proto(without forgotten: ForgottenSubjects) -> Sightline_V1_TappedEvent {
+        let event = self.shownEvent(without: forgotten)
+        return .with { proto in
             proto.receiveTime = .with { time in
                 time.seconds = self.receiveTime / 1_000_000
                 time.nanos = Int32(self.receiveTime % 1_000_000) * 1000
@@ -64,16 +69,25 @@ struct TappedOutcome: Sendable {
                 .with { proto in
                     proto.field = violation.field
                     proto.code = .init(rawValue: Int(violation.code.rawValue)) ?? .unspecified
-                    proto.description_p = violation.description
+                    proto.description_p = event == nil ? "" : violation.description
                 }
             }
-            guard !self.event.isEmpty else { return }
-            // Admission has parsed it with a reader that accepts the same bytes.
-            if var event = try? Sightline_V1_TrackingEvent(serializedBytes: self.event) {
-                // JSON cannot represent a time out of range; the violation shows its values.
-                if (try? event.occurTime.jsonString()) == nil { event.clearOccurTime() }
-                proto.event = event
-            }
+            if let event { proto.event = event }
         }
+    }
+
+    /// The event with its personal data; nil if that is not shown.
+    private func shownEvent(without forgotten: ForgottenSubjects) -> Sightline_V1_TrackingEvent? {
+        guard !self.event.isEmpty,
+            // Admission has parsed it with a reader that accepts the same bytes.
+            var event = try? Sightline_V1_TrackingEvent(serializedBytes: self.event)
+        else { return nil }
+        let isForgotten = self.tenant.withBytes { tenant in
+            event.subjectID.withBytes { forgotten.contains($0, tenant: tenant) }
+        }
+        if isForgotten { return nil }
+        // JSON cannot represent a time out of range; the violation shows its values.
+        if (try? event.occurTime.jsonString()) == nil { event.clearOccurTime() }
+        return event
     }
 }

@@ -10,6 +10,7 @@ package import TrackingRules
 /// reader.
 package final class VerdictTap: Sendable {
     private let configuration: TapConfiguration
+    private let forgotten: ForgottenSubjects
     private let readerCount = Atomic(0)
     private let state = Mutex(State())
 
@@ -26,7 +27,13 @@ package final class VerdictTap: Sendable {
     }
 
     /// Creates a tap without readers.
-    package init(_ configuration: TapConfiguration) { self.configuration = configuration }
+    ///
+    /// - Parameter forgotten: whose events are shown as to readers without `unmask`.
+    package init(
+        _ configuration: TapConfiguration, forgotten: ForgottenSubjects = ForgottenSubjects()
+    ) {
+        (self.configuration, self.forgotten) = (configuration, forgotten)
+    }
 
     /// Whether there are readers. While there are, admission keeps the parts of events that they
     /// may see.
@@ -38,7 +45,9 @@ package final class VerdictTap: Sendable {
             if let refusal = self.refusal(of: origin, in: state) { return .failure(refusal) }
             state.lastID += 1
             let id = state.lastID
-            let reader = TapReader(filter, self.configuration) { [weak self] in self?.end(id) }
+            let reader = TapReader(filter, self.configuration, self.forgotten) { [weak self] in
+                self?.end(id)
+            }
             state.readers[id] = Entry(reader: reader, origin: origin)
             self.readerCount.store(state.readers.count, ordering: .relaxed)
             return .success(reader)

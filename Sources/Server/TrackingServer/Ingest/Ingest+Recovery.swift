@@ -10,7 +10,7 @@ extension Ingest {
         let isTapped = self.tap.hasReaders
         let request = piece.admitted(
             by: self.admission.rules, app: app, receiveTime: WallClock.microseconds(),
-            keeps: isTapped ? .all : .none)
+            keeps: isTapped ? .all : .none, forgotten: self.admission.forgotten)
         request.isTapped = isTapped
         var trace = RequestTrace(method: RequestMethod.recover.rawValue, metadata: [:])
         let span = self.begin(request, &trace)
