@@ -159,6 +159,35 @@ def test_of_hashed_subjects_no_plain_id_is_written(make_server, facts, tmp_path,
     figure("400 hits by two keys and 10 kept events: no file has a byte of either id")
 
 
+def test_every_file_of_the_data_directory_is_visited_or_named_as_not_done(make_server, facts):
+    """What former sinks have left and what was kept is erased; the rest stands in the receipt."""
+    gone = subject()
+    flags = "--set=sinks=[{type: sqlite}, {type: sqlite, name: old}, {type: jsonl}, "\
+            "{type: jsonl, name: lines}]"
+    server = make_server(flags).start()
+    send_all(server, impressions(facts, 100, gone))
+    wait_until_drained(server, "sqlite", "old", "jsonl", "lines")
+    restart(server, flags, STRICT)
+    send(server, impressions(facts, 10, gone))
+    wait_for_kept(server, 10)
+    restart(server, "--set=quarantine.max_bytes=0")
+    # What nobody erases: a damaged segment, and files of somebody else.
+    foreign = ["journal/3.damaged", "backup.tar", "hits/copy.txt"]
+    for name in foreign:
+        (server.directory / name).write_text(f"of {gone} and others\n")
+
+    receipt = forget(server, gone)
+    counts = {name: place["count"] for name, place in receipt.items() if place["count"]}
+    assert counts == {"sqlite": 100, "hits-old.db": 100, "hits": 100, "hits-lines": 100,
+                      "quarantine.db": 10}, receipt
+    assert receipt["hits-lines"]["reason"] == "" and "copy.txt" in receipt["hits"]["reason"]
+    not_done = {name for name, place in receipt.items() if place["outcome"] == "impossible"}
+    assert not_done == {"journal", "journal/3.damaged", "backup.tar", "old", "jsonl", "lines"}
+    left = {line.split(":")[0] for line in holding(server.directory, [gone.encode()])}
+    assert left >= set(foreign)
+    assert all(name.startswith("journal/segment-") for name in left - set(foreign)), left
+
+
 @pytest.mark.parametrize("before, after", [
     ((), ("new",)), (("old",), ()), (("old",), ("new", "old")), (("old",), ("new",))])
 def test_who_was_forgotten_stays_so_whichever_keys_come_and_go(

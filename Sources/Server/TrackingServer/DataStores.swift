@@ -45,9 +45,10 @@ struct DataStores {
         self.sinks = sinks
         self.forgotten = forgotten.subjects
         self.quarantine = quarantine
-        self.eraser = SubjectEraser(forgotten, keys: keys, logger: logger) {
-            Self.places(sinks: sinks, deadLetters: deadLetters, quarantine: quarantine?.file)
-        }
+        let places = ErasurePlaces(
+            directory: directory, version: version, sinks: sinks, deadLetters: deadLetters,
+            quarantine: quarantine?.file, forgotten: forgotten.subjects, logger: logger)
+        self.eraser = SubjectEraser(forgotten, keys: keys, logger: logger) { places.all() }
     }
 
     private static func quarantine(
@@ -59,18 +60,5 @@ struct DataStores {
             directory: configuration.dataDirectory, configuration.quarantine, version: version,
             forgotten: forgotten, logger: logger)
         return Quarantine(file, configuration.quarantine, logger: logger)
-    }
-
-    /// Where a subject is erased. The sinks come first: hits that they reject meanwhile become dead
-    /// letters, which are erased next.
-    private static func places(
-        sinks: RunningSinks, deadLetters: DeadLetters, quarantine: QuarantineFile?
-    ) -> [SubjectEraser.Place] {
-        var places = sinks.sinks.map { SubjectEraser.Place($0.name, $0.sink.erase) }
-        places.append(SubjectEraser.Place(file: "dead_letters.db", deadLetters.erase))
-        if let quarantine {
-            places.append(SubjectEraser.Place(file: QuarantineFile.name, quarantine.erase))
-        }
-        return places + [.journal]
     }
 }

@@ -22,6 +22,9 @@ struct JSONLinesDirectory {
         try Self.sync(path + "/..")
     }
 
+    /// A directory that is there.
+    init(at path: String) { self.path = path }
+
     /// The path of a file.
     func path(of file: File) -> String { "\(self.path)/\(file.name)" }
 

@@ -2,8 +2,67 @@
 // reader that is under way sees either id.
 internal import Foundation
 internal import Glibc
-internal import SinkKit
+internal import Pacing
+package import SinkKit
 internal import WireFormat
+
+extension JSONLinesDirectory {
+    /// Overwrites the ids of a subject in the files of plain lines. What stays as it is, is told:
+    /// compressed files, and what is no file of the sink.
+    func erase(_ subject: Subject) -> Erasure {
+        do {
+            let files = try self.files()
+            let erased = try files.filter { $0.compression == .none }.reduce(0) { erased, file in
+                try erased + JSONLinesFile.erase(subject, in: self.path(of: file))
+            }
+            return .erased(erased, except: try self.untouched(besides: files))
+        } catch {
+            return .failed("\(self.path): \(error)")
+        }
+    }
+
+    /// The maximum number of foreign files that are told by their names.
+    private static let maxNamed = 16
+
+    /// What an erasure has not changed; empty if there is nothing.
+    private func untouched(besides files: [File]) throws -> String {
+        var untouched: [String] = []
+        let compressed = files.filter { $0.compression != .none }
+        if let first = compressed.first, let last = compressed.last {
+            untouched.append(
+                "compressed files cannot be changed, and have the hits of their time until they "
+                    + "are deleted: \(first.name) to \(last.name)")
+        }
+        let own = Set(files.map(\.name))
+        let others = try FileManager.default.contentsOfDirectory(atPath: self.path)
+            .filter { !own.contains($0) }.sorted()
+        if !others.isEmpty {
+            let rest = others.count - Self.maxNamed
+            untouched.append(
+                "what is no file of the sink was not looked through: "
+                    + others.prefix(Self.maxNamed).joined(separator: ", ")
+                    + (rest > 0 ? " and \(rest) more" : ""))
+        }
+        return untouched.joined(separator: "; ")
+    }
+}
+
+/// What sinks of an earlier configuration have left in directories that no sink writes to.
+package actor FormerJSONLines {
+    /// Reading files blocks.
+    private let executor = QueueExecutor(label: "sightline.sink.jsonl")
+    /// A queue of its own.
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
+        self.executor.asUnownedSerialExecutor()
+    }
+    private let directory: JSONLinesDirectory
+
+    /// The files of a directory.
+    package init(directory: String) { self.directory = JSONLinesDirectory(at: directory) }
+
+    /// Overwrites a subject's id in them, as the sink would.
+    package func erase(_ subject: Subject) -> Erasure { self.directory.erase(subject) }
+}
 
 extension JSONLinesFile {
     /// The bytes that are read at once; a longer line is read whole.

@@ -87,22 +87,7 @@ package actor JSONLinesSink: ErasableSink {
 
     /// Overwrites the subject's id in files of plain lines. Compressed ones stay as they are.
     package func erase(_ subject: Subject) async -> Erasure {
-        do {
-            let files = try self.directory.files()
-            let erased = try files.filter { $0.compression == .none }.reduce(0) { erased, file in
-                try erased + JSONLinesFile.erase(subject, in: self.directory.path(of: file))
-            }
-            let compressed = files.filter { $0.compression != .none }
-            guard let first = compressed.first, let last = compressed.last else {
-                return .erased(erased)
-            }
-            return .erased(
-                erased,
-                except: "compressed files cannot be changed, and have the hits of their time "
-                    + "until they are deleted: \(first.name) to \(last.name)")
-        } catch {
-            return .failed("\(self.directory.path): \(error)")
-        }
+        self.directory.erase(subject)
     }
 
     private func append(_ lines: Bytes) throws {

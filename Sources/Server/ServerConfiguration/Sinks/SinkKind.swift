@@ -1,11 +1,14 @@
 // The table of sinks: the only file of the server that knows each backend's type.
 internal import CampaignSink
 internal import FileSinks
+internal import Foundation
 internal import GRPCSink
 internal import KafkaSink
+package import Logging
 internal import NATSSink
 internal import PostgreSQLSink
 internal import SQLiteSink
+package import SinkKit
 internal import WebhookSink
 
 /// The types of sinks that a configuration may choose. The key `sink`, the help, the documentation
@@ -63,6 +66,35 @@ package enum SinkKind: String, CaseIterable, Sendable {
                 OpenedSink(try GRPCSink(keys, name: place.name))
             }
         }
+    }
+
+    /// Erases a subject in what a sink that is no longer configured has left in the data directory;
+    /// nil if no sink writes an entry of that name.
+    package static func eraser(
+        ofLeft name: String, in directory: String, logger: Logger
+    ) -> (@Sendable (Subject) async -> Erasure)? {
+        let path = "\(directory)/\(name)"
+        var isDirectory: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
+            return nil
+        }
+        if isDirectory.boolValue {
+            guard Self.isSinkFile(name) else { return nil }
+            return { await FormerJSONLines(directory: path).erase($0) }
+        }
+        guard name.hasSuffix(".db"), Self.isSinkFile(String(name.dropLast(3))) else { return nil }
+        return { subject in
+            do {
+                return try await SQLiteSink(path: path, logger: logger).erase(subject)
+            } catch {
+                return .failed("\(name): \(error)")
+            }
+        }
+    }
+
+    /// Whether a file of a sink may begin with this, as `ListedSink.fileName` makes it.
+    private static func isSinkFile(_ name: String) -> Bool {
+        name == "hits" || name.hasPrefix("hits-") && SinkItem.isName(String(name.dropFirst(5)))
     }
 
     @Sendable private static func openSQLite(

@@ -71,6 +71,9 @@ final class RunningSinks: Service {
     /// The sinks, in the order of the configuration.
     var sinks: [RunningSink] { self.state.withLock(\.sinks) }
 
+    /// The names of those that were removed, and whose last batch may be under way.
+    var endingSinks: [String] { self.state.withLock { $0.ending.sorted() } }
+
     /// Delivers until shutdown.
     ///
     /// - Throws: an error if a batch cannot be read.
