@@ -244,6 +244,52 @@ struct ForgottenSubjectsTests {
         }
     }
 
+    @Test("dead letters are overwritten as they are deleted, whatever SQLite was built with")
+    func deletedLetters() {
+        #expect(DeadLetters.format.settings.contains("PRAGMA secure_delete = ON"))
+    }
+
+    /// The free pages of a database that no log belongs to.
+    private func freePages(_ name: String) throws -> [ArraySlice<UInt8>] {
+        let bytes = [UInt8](try Data(contentsOf: URL(filePath: self.directory.file(name))))
+        func number(_ offset: Int, _ count: Int) -> Int {
+            bytes[offset..<offset + count].reduce(0) { $0 << 8 | Int($1) }
+        }
+        let pageBytes = number(16, 2)
+        func page(_ number: Int) -> Range<Int> { (number - 1) * pageBytes..<number * pageBytes }
+        var pages: [ArraySlice<UInt8>] = []
+        // Trunks, each of which lists pages: see "The Freelist" of SQLite's file format.
+        var trunk = number(32, 4)
+        while trunk > 0 {
+            let start = page(trunk).lowerBound
+            pages.append(bytes[page(trunk)])
+            for leaf in 0..<number(start + 4, 4) {
+                pages.append(bytes[page(number(start + 8 + 4 * leaf, 4))])
+            }
+            trunk = number(start, 4)
+        }
+        return pages
+    }
+
+    @Test("pages that get free as a subject is forgotten have no id of others who had rows there")
+    func freedPages() async throws {
+        let sink = try SQLiteSink(path: self.directory.file("hits.db"))
+        for request in 0..<20 {
+            let events = (0..<100).map { place in
+                var event = TestEvents.opened(id: request * 100 + place)
+                event.subjectID = place % 10 == 0 ? "subject-2" : "subject-1"
+                event.push.fcm.data.customFields = ["key": String(repeating: "v", count: 200)]
+                return event
+            }
+            let batch = try TestHits.batch(events, sequence: Int64(request + 1))
+            #expect(await sink.deliver(batch) == .delivered)
+        }
+        #expect(await sink.erase(Self.gone) == .erased(20 * 90 * 2))
+        let pages = try self.freePages("hits.db")
+        #expect(pages.count > 10, "no page got free, so nothing was looked at")
+        #expect(pages.count { $0.firstRange(of: "subject-2".utf8) != nil } == 0)
+    }
+
     @Test("where most rows go, pages are joined, and none keeps a copy of what has moved")
     func manyRows() async throws {
         let sink = try SQLiteSink(path: self.directory.file("hits.db"))

@@ -58,6 +58,19 @@ final class HitPartitionsTests: Sendable {
         #expect(try self.rows("SELECT sum(hits) FROM counts")[0][0] == 4, "counts stay")
     }
 
+    @Test("what retention has deleted may stand in free pages, and an erasure says so")
+    func erasure() async throws {
+        let sink = try self.sink { $0.retainDays = 3 }
+        try await self.deliver([100, 101, 102], to: sink)
+        let first = Subject(tenant: "default", ids: ["subject-102"])
+        #expect(await sink.erase(first) == .erased(1), "nothing was dropped yet")
+        try await self.deliver([103], to: sink)
+        #expect(try self.days() == [101, 103])
+        let erasure = await sink.erase(Subject(tenant: "default", ids: ["subject-103"]))
+        #expect(erasure.outcome == .erased && erasure.count == 1)
+        #expect(erasure.reason.contains("free pages"), "\(erasure.reason)")
+    }
+
     @Test("a clock that is years ahead for some batches drops nothing, also in a new process")
     func wrongClock() async throws {
         var sequence: Int64 = 0

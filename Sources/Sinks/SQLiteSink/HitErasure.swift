@@ -5,7 +5,8 @@ internal import SinkKit
 /// Erases a subject's rows from hits.db, in pieces; batches are written in between.
 ///
 /// First all rows are overwritten in place: their size stays the same, so SQLite moves nothing and
-/// no page keeps a copy. Only then are they deleted, which moves other rows. After a crash in
+/// no page keeps a copy. Only then are they deleted, which moves other rows; the pages that these
+/// leave are overwritten, for the day on which their own subjects are erased. After a crash in
 /// between, the overwritten rows are recognized by their hit id, and the next erasure deletes them.
 struct HitErasure {
     let subject: Subject
@@ -90,6 +91,9 @@ struct HitErasure {
     ) throws {
         // The table may have been dropped meanwhile, with all its rows.
         guard try database.tableExists(table) else { return }
+        try database.execute(sql: "PRAGMA secure_delete = ON")
+        // Without this, all later deletions would overwrite pages too, and only cost more.
+        defer { try? database.execute(sql: "PRAGMA secure_delete = FAST") }
         let deletion = try database.cachedStatement(sql: "DELETE FROM \(table) WHERE rowid = ?")
         for id in ids.reversed() {
             try Self.passOnTrace(of: id, table, database)

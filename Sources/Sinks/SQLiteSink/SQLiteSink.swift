@@ -52,7 +52,14 @@ package final class SQLiteSink: ErasableSink {
     /// Deletes the subject's rows. Their counts stay: they name no subject.
     package func erase(_ subject: Subject) async -> Erasure {
         do {
-            return .erased(try await self.hits.erase(subject))
+            let erased = try await self.hits.erase(subject)
+            let bytes = try await self.hits.read { try HitsSize.bytesOfDropped(in: $0) }
+            return .erased(
+                erased,
+                except: bytes == 0
+                    ? ""
+                    : "\(bytes) bytes of free pages may have hits that were deleted by age or "
+                        + "size, until new hits overwrite them or VACUUM does")
         } catch {
             return .failed("hits.db: \(error)")
         }

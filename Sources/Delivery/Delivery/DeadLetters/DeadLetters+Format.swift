@@ -5,8 +5,10 @@ extension DeadLetters {
     /// The format of dead_letters.db.
     package static let formatVersion = 1
 
+    /// Deleted letters are overwritten, whatever SQLite was built with: they may be personal.
     static let format = DataFile.Format(
-        version: formatVersion, settings: "PRAGMA journal_mode = WAL", create: create)
+        version: formatVersion,
+        settings: "PRAGMA journal_mode = WAL; PRAGMA secure_delete = ON", create: create)
 
     /// The journal's id is part of a letter's key, because sequences repeat between journals.
     @Sendable private static func create(_ database: Database) throws {
