@@ -113,6 +113,29 @@ struct ForgottenSubjectsTests {
         #expect(try !self.holds("subject-2").isEmpty)
     }
 
+    @Test("an id in the reason of somebody else's letter is masked, and the letter stays")
+    func reasons() async throws {
+        let letters = try DeadLetters(path: self.directory.file("dead_letters.db"))
+        let batch = try TestHits.batch([TestEvents.full(id: 2)])
+        let reason = "the backend refused it: subject-1 and subject-1 have this"
+        try await letters.keep(batch, reasons: [0: reason], sink: "s")
+        #expect(try !self.holds("subject-1").isEmpty)
+        #expect(try await letters.erase(Self.gone) == 0)
+        #expect(try self.holds("subject-1") == [])
+        #expect(try await letters.letters(of: "s", after: 0, limit: 9).count == 1)
+        #expect(try !self.holds("********* and ********* have this").isEmpty)
+    }
+
+    @Test(
+        "ids are masked where they stand in a text, and nothing else is",
+        arguments: [
+            ("", nil), ("nobody", nil), ("a-1", "***"), ("a-1a-1", "******"), ("xa-1y", "x***y"),
+            ("b*", "**"), ("**", nil), ("ä a-1", "ä ***"),
+        ] as [(String, String?)])
+    func maskedText(_ text: String, _ masked: String?) {
+        #expect(Subject(tenant: "t", ids: ["a-1", "b*", "*"]).masked(text) == masked)
+    }
+
     @Test("what no build can read goes if the id stands in it, and stays if not")
     func unreadable() async throws {
         let letters = try DeadLetters(path: self.directory.file("dead_letters.db"))

@@ -111,8 +111,8 @@ struct DeliverStateTests {
             (Self.ack { $0.durable = Self.position(1) }, "an Ack came before Welcome"),
             (Self.welcome { $0.version = 0 }, "its Welcome has the version 0"),
             (Self.welcome { $0.version = 2 }, "its Welcome has the version 2"),
-            (Self.welcome { $0.journalID = "k" }, "its Welcome is of the journal \"k\""),
-            (Self.welcome { $0.journalID = "" }, "its Welcome is of the journal \"\""),
+            (Self.welcome { $0.journalID = "k" }, "its Welcome is of another journal"),
+            (Self.welcome { $0.journalID = "" }, "its Welcome is of another journal"),
             (Self.welcome { $0.progress = nil }, "its Welcome says neither"),
             (Self.welcome { $0.durable = .init() }, "its Welcome has a position without"),
             (

@@ -68,7 +68,7 @@ struct GRPCSinkTests {
         let backend = try await TestBackend(Array(repeating: .take, count: message) + [reply])
         let sink = try GRPCSink(backend.configuration { $0.messageBytes = 1024 })
         let hits = try self.batch(1...5)
-        self.expectUnavailable(await sink.deliver(hits), "unavailable: a break")
+        self.expectUnavailable(await sink.deliver(hits), ": unavailable")
         #expect(await sink.deliver(hits) == .delivered)
         #expect(try backend.records.map(\.hitID.hex) == self.ids(hits))
         #expect(backend.hellos.count == 2)
@@ -89,7 +89,7 @@ struct GRPCSinkTests {
         // A new sink that has not seen the ack.
         let next = try GRPCSink(backend.configuration())
         #expect(await next.deliver(try self.batch(2...2)) == .rejected([2: reasons[6] ?? ""]))
-        self.expectUnavailable(await next.deliver(try self.batch(3...3)), "a break")
+        self.expectUnavailable(await next.deliver(try self.batch(3...3)), ": unavailable")
         #expect(await next.deliver(try self.batch(3...3)) == .delivered)
         #expect(backend.records.count == 10)
     }
@@ -168,7 +168,7 @@ struct GRPCSinkTests {
         let sink = try GRPCSink(
             backend.configuration { ($0.messageBytes, $0.windowHits) = (1024, 4) })
         let hits = try self.batch(1...5)
-        self.expectUnavailable(await sink.deliver(hits), "it ends its stream: an upgrade")
+        self.expectUnavailable(await sink.deliver(hits), "it ends its stream")
         #expect(await sink.deliver(hits) == .delivered)
         #expect(try backend.records.map(\.hitID.hex) == self.ids(hits))
         #expect(backend.hellos.count == 2)
@@ -186,7 +186,8 @@ struct GRPCSinkTests {
         #expect(await sink.deliver(try self.batch(1...3)) == .delivered)
         backend.script([.say([.with { $0.lost.reason = "a disk" }])])
         #expect(
-            await sink.deliver(try self.batch(4...4)) == .dataLoss(reason: "the backend: a disk"))
+            await sink.deliver(try self.batch(4...4))
+                == .dataLoss(reason: "the backend: it has lost hits"))
         #expect(sink.resumeToken == "")
         #expect(await sink.deliver(try self.batch(1...4)) == .delivered)
         let token = sink.resumeToken
@@ -228,7 +229,7 @@ struct GRPCSinkTests {
         }
         let sink = try GRPCSink(backend.configuration())
         self.expectUnavailable(
-            await sink.deliver(try self.batch()), "its Welcome is of the journal \"other\"")
+            await sink.deliver(try self.batch()), "its Welcome is of another journal")
         #expect(backend.records.isEmpty)
     }
 
@@ -288,6 +289,27 @@ struct GRPCSinkTests {
         let after = try self.ids(hits, self.batch(7...9, shift: 1000))
         let kept = before.enumerated().filter { $0.offset != 17 }.map(\.element)
         #expect(backend.records.map(\.hitID.hex) == kept + after)
+    }
+
+    @Test("a backend's own words, which may name a person, are told to `sinks try` alone")
+    func backendsWords() async throws {
+        let lost = Sightline_V1_DeliverResponse.with { $0.lost.reason = "that of subject-1" }
+        let drain = Sightline_V1_DeliverResponse.with { $0.drain.reason = "with subject-1" }
+        // A test's break says so in its status.
+        let rows: [(reply: TestBackend.Reply, words: String)] = [
+            (.breakOff, "a break"), (.say([lost]), "that of subject-1"),
+            (.sayFirst([drain]), "with subject-1"),
+        ]
+        for (reply, words) in rows {
+            for quotes in [false, true] {
+                let backend = try await TestBackend([reply])
+                let sink = try GRPCSink(
+                    backend.configuration { ($0.messageBytes, $0.windowHits) = (1024, 4) })
+                let answer = await sink.deliver(try self.batch(1...5), quotes: quotes)
+                #expect(answer != .delivered)
+                #expect("\(answer)".contains(words) == quotes, "\(answer)")
+            }
+        }
     }
 
     @Test("no backend, and one that does not answer Hello, are told of within the time")

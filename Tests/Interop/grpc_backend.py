@@ -2,9 +2,10 @@
 does in addition what the tests ask for.
 
 Usage: grpc_backend.py FOLDER PORT [MODE...]; FOLDER gets `hits`, and `port`. PORT 0 takes a free one.
-`tenth` refuses every tenth hit, `busy` says Busy now and then. The wrong ones: `early` acknowledges
-before it stores, `forgets` has no position after a break, `global` has one position for all journals,
-`ahead` says that it has hits which no journal has yet.
+`tenth` refuses every tenth hit, `busy` says Busy now and then, `raises` ends the call with an exception
+that names a recipient. The wrong ones: `early` acknowledges before it stores, `forgets` has no position
+after a break, `global` has one position for all journals, `ahead` says that it has hits which no journal
+has yet.
 """
 
 import importlib.util
@@ -39,6 +40,8 @@ class Backend(example.Backend):
         self.answers = 0
 
     def refusal(self, record) -> str:
+        if "raises" in self.modes:
+            raise ValueError(f"cannot store what is of {record.event.subject_id}")
         if "tenth" in self.modes:
             return REASON if is_refused(record.hit_id) else ""
         return super().refusal(record)

@@ -14,6 +14,8 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
+import urllib.request
 from concurrent import futures
 
 import grpc
@@ -21,8 +23,10 @@ import pytest
 
 from certificates import CLIENT, Authority
 from drained import wait_until_drained
+from facts import Facts
 from grpc_backend import AHEAD, REASON, is_refused
 from protos import ROOT
+from protos import service as s
 from server import binary, conformance_kit, query, wait_until
 from test_configuration import CONFIGURATION, UNAVAILABLE, run
 from test_kill_loses_no_ack import Client
@@ -339,6 +343,30 @@ def test_refused_hits_come_again_by_a_replay(make_server, make_backend, seed):
     wait_until_drained(server, "grpc")
     assert backend.hits.keys() == client.owed and set(backend.hits.values()) == {1}
     assert not letters(server)
+
+
+def test_an_exception_that_names_a_recipient_is_neither_logged_nor_shown(
+        make_server, make_backend, seed):
+    backend = make_backend(python("raises"))
+    server = make_server(*backend.options, "--set=log.level=trace").start()
+    event = Facts(seed, int(time.time()), space=9).push().event
+    event.subject_id = f"subject-{random.randbytes(12).hex()}"
+    with server.channel() as channel:
+        answer = server.stub(channel).RecordEvents(
+            s.RecordEventsRequest(events=[event]), timeout=30)
+    assert answer.tally.accepted == 1
+
+    def last_error() -> str | None:
+        with urllib.request.urlopen(f"{server.admin}stats.json", timeout=10) as page:
+            text = page.read().decode()
+        assert event.subject_id not in text
+        return json.loads(text)["sinks"][0].get("last_error")
+
+    wait_until(last_error, "the failure to be shown")
+    # The code stands there, in our words.
+    assert "the backend" in last_error() and "unknown" in last_error()
+    assert "unknown" in server.log_path.read_text()
+    assert event.subject_id not in server.log_path.read_text()
 
 
 @pytest.mark.parametrize("is_known", [True, False])

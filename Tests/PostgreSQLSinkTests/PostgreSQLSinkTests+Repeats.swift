@@ -137,6 +137,24 @@ extension PostgreSQLSinkTests {
         #expect(await sink.deliver(try self.batch(3...3, sequence: 3)) == .delivered)
     }
 
+    @Test("why the sink waits is told without a trigger's words, which may name a person")
+    func raisedForAll() async throws {
+        var configuration = self.configuration
+        configuration.maxRefused = 3
+        let sink = try PostgreSQLSink(configuration)
+        #expect(await sink.deliver(try self.batch(1...10)) == .delivered)
+        try self.database.run(
+            """
+            CREATE FUNCTION raising() RETURNS trigger LANGUAGE plpgsql AS
+                $$BEGIN RAISE EXCEPTION 'not %', new.subject_id; END$$;
+            CREATE TRIGGER raising BEFORE INSERT ON stored_hits
+                FOR EACH ROW EXECUTE FUNCTION raising()
+            """)
+        let answer = await sink.deliver(try self.batch(11...20, sequence: 2))
+        self.expectUnavailable(answer, "SQLSTATE P0001")
+        #expect(!"\(answer)".contains("subject-"), "\(answer)")
+    }
+
     @Test(
         "if too many rows are refused, and a test hit too, it is the table's fault: none is stored")
     func tooManyRefused() async throws {

@@ -57,6 +57,25 @@ struct PostgreSQLTextTests {
                 + "password authentication failed for user \"a\"")
     }
 
+    @Test("once hits are sent, the server's words are for dead letters alone")
+    func serversWords() {
+        var error = PostgreSQLError(
+            reported: """
+                ERROR:  P0001: no such person: subject-1
+                CONTEXT:  hidden subject-1
+                """, isLost: true)
+        error.constraint = "subject-1"
+        #expect(error.description.contains("SQLSTATE P0001"))
+        #expect(!error.description.contains("subject-1"), "\(error)")
+        #expect(error.whole.contains("no such person: subject-1 (constraint subject-1)"))
+        #expect(!error.whole.contains("hidden"))
+        // What libpq finds out by itself has no code.
+        let lost = PostgreSQLError(
+            reported: "server closed the connection unexpectedly\n\tThis probably means\n",
+            isLost: true)
+        #expect(lost.description == "server closed the connection unexpectedly")
+    }
+
     @Test(
         "errors are a row's, or the server's",
         arguments: [
@@ -74,10 +93,16 @@ struct PostgreSQLTextTests {
         "what a function raises is a row's, whatever its code, and its text may be a person's",
         arguments: ["P0001", "23514", "42501", "57P01", "BL001"])
     func raised(_ state: String) {
-        var error = PostgreSQLError(state: state, "subject-7 is not wanted")
-        error.isRaised = true
+        var error = PostgreSQLError(raised: state, "subject-7 is not wanted")
+        error.constraint = "subject-7"
         #expect(error.isOfRow && !error.lacksPartition)
-        #expect(error.description == "SQLSTATE \(state): a function of the database raised it")
+        let told = "SQLSTATE \(state): a function of the database raised it"
+        for text in [error.description, error.whole] {
+            #expect(text.hasPrefix(told) && !text.contains("subject-7"), "\(text)")
+        }
+        #expect(error.code == "SQLSTATE \(state)")
+        // To `sightline sinks try`, whose hit is nobody's, all is told.
+        #expect(error.finding == "\(told): subject-7 is not wanted (constraint subject-7)")
     }
 
     @Test("rows are copied in a part for each run of them")

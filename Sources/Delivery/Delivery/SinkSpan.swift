@@ -47,7 +47,8 @@ struct SinkSpan: Sendable {
         case .unreadable(let reason): Self.fail(span, "undeliverable", reason)
         case .dataLoss(let reason): Self.fail(span, "lost", reason)
         case .rejected(let reasons):
-            Self.fail(span, "rejected", reasons.first?.value)
+            // A reason may have the backend's own words: it is kept with its hit alone.
+            Self.fail(span, "rejected", nil)
             span.attributes["sightline.delivery.rejected"] = reasons.count
         }
         span.end()

@@ -91,7 +91,9 @@ extension Sink {
     }
 }
 
-/// A sink's answer to a batch.
+/// A sink's answer to a batch. Its reasons are logged, shown and exported with spans, except for
+/// those of rejected hits, which are kept with the hit: so only these may have words that a backend
+/// chose, since it may quote what it was sent. All others are codes and our own words.
 package enum SinkAnswer: Sendable, Equatable {
     /// The backend has stored every hit.
     case delivered

@@ -23,4 +23,18 @@ package struct Subject: Sendable, Equatable {
     package func occurs(in bytes: [UInt8]) -> Bool {
         self.ids.contains { bytes.firstRange(of: $0.utf8) != nil }
     }
+
+    /// A text of the same length with `*` in place of the ids; nil if none of them stands in it.
+    package func masked(_ text: String) -> String? {
+        var bytes = [UInt8](text.utf8)
+        for id in self.ids where !id.isEmpty {
+            var start = bytes.startIndex
+            while let range = bytes[start...].firstRange(of: id.utf8) {
+                for place in range { bytes[place] = UInt8(ascii: "*") }
+                start = range.upperBound
+            }
+        }
+        let masked = String(decoding: bytes, as: UTF8.self)
+        return masked.utf8.elementsEqual(text.utf8) ? nil : masked
+    }
 }

@@ -27,7 +27,8 @@ public enum SinkResult: Sendable, Equatable {
     /// The backend has stored every hit.
     case delivered
     /// The backend is unavailable: the same hits are delivered again, after a pause that grows to
-    /// 30 s. The reason stands in the log and on the status page.
+    /// 30 s. The reason stands in the log, in spans and on the status page, so it must not name a
+    /// person: give a code and words of your own, not those of an exception.
     case unavailable(reason: String)
     /// The backend stored all but these hits, which it rejects permanently: reasons by the hit's
     /// index in ``SinkBatch/hits``. They become dead letters.

@@ -2,14 +2,22 @@ internal import GRPCCore
 
 /// Why a stream cannot go on: the backend or the connection failed, or it breaks the protocol.
 package struct BackendFailure: Error, Equatable, CustomStringConvertible {
-    /// What happened, in words.
+    /// What happened, in our own words and codes: for logs.
     package let description: String
+    /// What the backend says of it. It may name a person whose hits it was sent, so no log has it.
+    let quote: String
     /// The status of a call that ended with an error.
     let code: RPCError.Code?
 
-    init(_ description: String, code: RPCError.Code? = nil) {
+    init(_ description: String, quote: String = "", code: RPCError.Code? = nil) {
         self.description = description
+        self.quote = quote
         self.code = code
+    }
+
+    /// What happened, with the backend's own words: for those who try it with hits of nobody.
+    package var whole: String {
+        self.quote.isEmpty ? self.description : "\(self.description): \(self.quote)"
     }
 }
 
@@ -30,8 +38,12 @@ extension BackendFailure {
         switch error {
         case let failure as BackendFailure: self = failure
         case let error as RPCError:
-            let cause = error.cause.map { " (\($0))" } ?? ""
-            self.init("\(error.code): \(error.message)\(cause)", code: error.code)
+            if let cause = error.cause {
+                // Only what went wrong here has a cause.
+                self.init("\(error.code): \(error.message) (\(cause))", code: error.code)
+            } else {
+                self.init("\(error.code)", quote: error.message, code: error.code)
+            }
         default: self.init("\(error)")
         }
     }
@@ -39,8 +51,15 @@ extension BackendFailure {
 
 /// The backend has lost hits that it had acknowledged.
 package struct BackendLoss: Error, Equatable {
-    /// Why, as it says.
-    package let reason: String
+    /// How we know, in our own words.
+    let reason: String
+    /// What it says; empty if it says nothing. Like a failure's quote, it is in no log.
+    package let quote: String
+
+    init(reason: String, quote: String = "") { (self.reason, self.quote) = (reason, quote) }
+
+    /// It says so itself.
+    init(saying quote: String) { self.init(reason: "it has lost hits", quote: quote) }
 }
 
 /// The backend says that it has hits which the journal does not have.

@@ -125,8 +125,8 @@ package struct DeliverState {
         }
         guard welcome.journalID == self.journal else {
             throw BackendFailure(
-                "its Welcome is of the journal \"\(Self.text(welcome.journalID, ""))\", and Hello "
-                    + "was of \(self.journal)")
+                "its Welcome is of another journal, and Hello was of \(self.journal)",
+                quote: "of \"\(Self.text(welcome.journalID, ""))\"")
         }
         switch welcome.progress {
         case .nothing: break

@@ -91,7 +91,7 @@ package final class DeliverStream: Sendable {
     }
 
     /// Why the backend lost hits, if it said so.
-    var loss: BackendLoss? { self.shell.withLock { $0.said.loss.map(BackendLoss.init) } }
+    var loss: BackendLoss? { self.shell.withLock { $0.said.loss.map { BackendLoss(saying: $0) } } }
 
     /// Everything up to it is durable or refused.
     package var durable: HitPosition? { self.shell.withLock { $0.said.durable } }
@@ -133,7 +133,7 @@ package final class DeliverStream: Sendable {
         } else {
             try await self.settle()
             let reason = self.shell.withLock { $0.said.drain } ?? ""
-            throw BackendFailure("it ends its stream: \(reason)")
+            throw BackendFailure("it ends its stream", quote: reason)
         }
     }
 
@@ -197,7 +197,7 @@ extension DeliverStream {
         while true {
             if Task.isCancelled { throw BackendFailure("the server stops") }
             let (value, next) = try self.shell.withLock { shell in
-                if let loss = shell.said.loss { throw BackendLoss(reason: loss) }
+                if let loss = shell.said.loss { throw BackendLoss(saying: loss) }
                 let value = try body(&shell.said)
                 if value == nil, let end = shell.end { throw end }
                 return (value, deadline(shell.said))

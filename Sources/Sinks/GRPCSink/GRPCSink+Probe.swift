@@ -18,7 +18,7 @@ extension GRPCSink {
     /// back: it stays there, unless the backend drops it.
     package func probe(_ hit: HitBatch) async -> [ProbeStep] {
         let write = ProbeStep.write(
-            await self.deliver(hit), to: "the backend",
+            await self.deliver(hit, quotes: true), to: "the backend",
             fix: "compare grpc.tls.mode, grpc.key_file and grpc.tls.certificate with what the "
                 + "backend expects; sightline-conformance backend says what else it has to do")
         self.stream?.close(inOrder: true)

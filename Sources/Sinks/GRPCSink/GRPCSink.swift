@@ -54,6 +54,12 @@ package actor GRPCSink: ResumableSink, PositionedSink, ProbeableSink {
 
     /// Sends a batch and waits for its acks.
     package func deliver(_ hits: HitBatch) async -> SinkAnswer {
+        await self.deliver(hits, quotes: false)
+    }
+
+    /// - Parameter quotes: whether a failure is told with the backend's own words, which may name a
+    ///   person. Reasons of refused hits have them always: they are kept with the hit.
+    func deliver(_ hits: HitBatch, quotes: Bool) async -> SinkAnswer {
         if let busyUntil, ContinuousClock.now < busyUntil {
             let left = ContinuousClock.now.duration(to: busyUntil).components.seconds + 1
             return .unavailable(reason: "the backend is busy: \(left) s are left")
@@ -66,21 +72,26 @@ package actor GRPCSink: ResumableSink, PositionedSink, ProbeableSink {
         } catch let loss as BackendLoss {
             self.close()
             self.keptToken.withLock { $0 = nil }
-            return .dataLoss(reason: "the backend: \(loss.reason)")
+            let quote = quotes && !loss.quote.isEmpty ? ": \(loss.quote)" : ""
+            return .dataLoss(reason: "the backend: \(loss.reason)\(quote)")
         } catch let ahead as BackendAhead {
             self.close()
-            return .suspended(
-                reason: "the backend \(self.backend.configuration.target): \(ahead)")
+            return .suspended(reason: "\(self.place)\(ahead)")
         } catch let busy as BackendBusy {
             self.close()
             self.busyUntil = busy.end
             return .unavailable(reason: "the backend is busy")
+        } catch let failure as BackendFailure where quotes {
+            self.close()
+            return .unavailable(reason: self.place + failure.whole)
         } catch {
             self.close()
-            return SinkAnswer(
-                failure: error, of: "the backend \(self.backend.configuration.target): ")
+            return SinkAnswer(failure: error, of: self.place)
         }
     }
+
+    /// What the reason of a failure begins with.
+    private var place: String { "the backend \(self.backend.configuration.target): " }
 
     private func close() {
         self.stream?.close(inOrder: false)

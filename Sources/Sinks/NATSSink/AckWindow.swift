@@ -79,9 +79,10 @@ final class AckWindow: Sendable {
                 }
             } else if let problem, problem.ErrCode.isForGood {
                 let hitID = Self.hitID(of: message) ?? ""
-                answers.refused[hitID] = Self.reason(problem)
+                answers.refused[hitID] = Self.reason(problem, quotes: true)
             } else if answers.failure == nil {
-                answers.failure = problem.map(Self.reason) ?? "an answer without an ack"
+                answers.failure =
+                    problem.map { Self.reason($0, quotes: false) } ?? "an answer without an ack"
             }
         }
     }
@@ -103,9 +104,12 @@ final class AckWindow: Sendable {
         return value.map { String(cString: $0) }
     }
 
-    private static func reason(_ problem: jsPubAckErr) -> String {
-        let text = problem.ErrText.map { String(cString: $0) }
-        return NATSError(text ?? "publishing", problem.Err, problem.ErrCode).description
+    /// - Parameter quotes: whether it has what is said in the answer, which may name a person:
+    ///   for a dead letter, and never for a log.
+    private static func reason(_ problem: jsPubAckErr, quotes: Bool) -> String {
+        let text = quotes ? problem.ErrText.map { String(cString: $0) } : nil
+        return NATSError(text ?? "publishing", problem.Err, problem.ErrCode, quotes: quotes)
+            .description
     }
 }
 

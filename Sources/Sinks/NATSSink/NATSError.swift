@@ -13,10 +13,14 @@ struct NATSError: Error, CustomStringConvertible {
         self.status = nil
     }
 
-    init(_ action: String, _ status: natsStatus, _ code: jsErrCode = jsErrCode(0)) {
+    /// - Parameter quotes: whether it has what the server said.
+    init(
+        _ action: String, _ status: natsStatus, _ code: jsErrCode = jsErrCode(0),
+        quotes: Bool = true
+    ) {
         let text = String(cString: natsStatus_GetText(status))
         let detail = code.rawValue == 0 ? "" : ", JetStream error \(code.rawValue)"
-        let words = detail.isEmpty ? nil : Self.lastWords(status)
+        let words = detail.isEmpty || !quotes ? nil : Self.lastWords(status)
         self.description = "\(action): \(text)\(detail)\(words.map { ", \($0)" } ?? "")"
         self.status = status
     }

@@ -167,7 +167,7 @@ struct HitTransaction {
             try self.writeTestHit()
             self.refusals.blame(row.tenant)
         }
-        self.refused[row.position] = "PostgreSQL refuses it: \(error)"
+        self.refused[row.position] = "PostgreSQL refuses it: \(error.whole)"
     }
 
     /// Writes a hit of nobody's, and takes it back. A server that refuses that too refuses whatever
@@ -218,7 +218,7 @@ struct HitTransaction {
     }
 
     private static func reason(_ error: PostgreSQLError, of count: Int) -> String {
-        if count == 1 { return "PostgreSQL refuses it: \(error)" }
+        if count == 1 { return "PostgreSQL refuses it: \(error.whole)" }
         // The server's words may have values of another row.
         return "PostgreSQL refuses it or another of \(count) rows of its tenant, of which more "
             + "than postgresql.max_refused were refused before: \(error.code)"

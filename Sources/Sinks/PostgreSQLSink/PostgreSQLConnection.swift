@@ -189,7 +189,8 @@ final class PostgreSQLConnection {
 
     private func lost() -> PostgreSQLError {
         let text = String(cString: PQerrorMessage(self.connection))
-        return PostgreSQLError(reported: text.isEmpty ? "the connection is lost" : text)
+        return PostgreSQLError(
+            reported: text.isEmpty ? "the connection is lost" : text, isLost: true)
     }
 
     private static func rows(of result: OpaquePointer) -> [[String?]] {

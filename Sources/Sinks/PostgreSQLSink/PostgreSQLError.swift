@@ -2,16 +2,20 @@
 // What the server or libpq says went wrong, and what an operator can do.
 internal import CLibpq
 
-/// A failure. Its text never has a value of a row: neither DETAIL nor CONTEXT is in it.
+/// A failure. Its description is for logs: it has the code, our own words and libpq's, but nothing
+/// that the server says once hits are sent, since a trigger may raise any text. That is for dead
+/// letters, which are erased with their subject. Neither has DETAIL or CONTEXT.
 struct PostgreSQLError: Error, CustomStringConvertible {
     /// The server's code; empty if the failure is not the server's.
     var state = ""
-    /// What happened.
+    /// What happened; empty if only the server tells.
     let message: String
+    /// What the server says.
+    var serverMessage = ""
     /// The constraint that a row breaks; empty if there is none.
     var constraint = ""
     /// Whether a RAISE or ASSERT of a function is the cause, with whichever code it gives.
-    var isRaised = false
+    private(set) var isRaised = false
 
     /// What to do about it, where neither the code nor the text tells.
     private let ownAdvice: String?
@@ -31,12 +35,27 @@ struct PostgreSQLError: Error, CustomStringConvertible {
         func field(_ code: Int32) -> String {
             PQresultErrorField(result, code).map { String(cString: $0) } ?? ""
         }
-        let message = field(Self.primaryField)
-        // What libpq itself reports has no fields.
-        self.init(message.isEmpty ? String(cString: PQresultErrorMessage(result)) : message)
-        self.state = field(Self.sqlStateField)
+        let state = field(Self.sqlStateField)
+        guard !state.isEmpty else {
+            // What libpq itself reports has no fields.
+            self.init(reported: String(cString: PQresultErrorMessage(result)), isLost: true)
+            return
+        }
+        let words = field(Self.primaryField)
+        if Self.raisingFunctions.contains(field(Self.functionField)) {
+            self.init(raised: state, words)
+        } else {
+            self.init(state: state, "")
+            self.serverMessage = words
+        }
         self.constraint = field(Self.constraintField)
-        self.isRaised = Self.raisingFunctions.contains(field(Self.functionField))
+    }
+
+    /// What a RAISE or ASSERT of a function says.
+    init(raised state: String, _ words: String) {
+        self.init(state: state, "a function of the database raised it")
+        self.serverMessage = words
+        self.isRaised = true
     }
 
     // PG_DIAG_* are macros of characters, which Swift does not import.
@@ -48,23 +67,45 @@ struct PostgreSQLError: Error, CustomStringConvertible {
     /// Those of PL/pgSQL for its statements RAISE and ASSERT.
     private static let raisingFunctions = ["exec_stmt_raise", "exec_stmt_assert"]
 
-    /// Code, message, constraint and advice in one line.
-    var description: String { self.finding + (self.advice.map { " — \($0)" } ?? "") }
-
-    /// The same without the advice.
-    var finding: String {
-        let code = self.state.isEmpty ? "" : "SQLSTATE \(self.state): "
-        // The text of a RAISE may have values of the row.
-        let message = self.isRaised ? "a function of the database raised it" : self.message
-        let line = message.split(whereSeparator: \.isNewline).joined(separator: " ")
-        return code + line + self.brokenConstraint
+    /// Code, message and advice in one line.
+    var description: String {
+        let hasHidden = !self.serverMessage.isEmpty
+        let advice = self.advice ?? (hasHidden ? Self.hiddenAdvice : nil)
+        return self.text([self.message]) + (advice.map { " — \($0)" } ?? "")
     }
 
-    /// Code and constraint alone, without any text of the server.
-    var code: String { "SQLSTATE \(self.state)\(self.brokenConstraint)" }
+    /// What to do about an error of which no more than the code is told.
+    private static let hiddenAdvice =
+        "the server's words are in its own log, since they may name a person"
+
+    /// The same with the server's words, for the dead letter of a row that was tried alone. What a
+    /// function raises may have values of any row, so it is left out here too.
+    var whole: String {
+        if self.isRaised { return self.description }
+        return self.finding + (self.advice.map { " — \($0)" } ?? "")
+    }
+
+    /// Code, message, the server's words, and the constraint: for those who try it with hits of
+    /// nobody.
+    var finding: String {
+        self.text([self.message, self.serverMessage]) + self.brokenConstraint
+    }
+
+    /// Code and constraint alone, without any text of the server. Where a function raised it, the
+    /// constraint is the function's word too.
+    var code: String {
+        "SQLSTATE \(self.state)" + (self.isRaised ? "" : self.brokenConstraint)
+    }
 
     private var brokenConstraint: String {
         self.constraint.isEmpty ? "" : " (constraint \(self.constraint))"
+    }
+
+    /// The code and words, in one line.
+    private func text(_ words: [String]) -> String {
+        let code = self.state.isEmpty ? "" : "SQLSTATE \(self.state)"
+        return ([code] + words).filter { !$0.isEmpty }.joined(separator: ": ")
+            .split(whereSeparator: \.isNewline).joined(separator: " ")
     }
 
     /// Whether a row is there already.
@@ -142,12 +183,15 @@ extension PostgreSQLError {
 extension PostgreSQLError {
     /// The error of a connection that could not be made or was lost. libpq gives the server's code
     /// only within the verbose text: "FATAL:  28P01: password authentication failed…".
-    init(reported text: String) {
+    ///
+    /// - Parameter isLost: whether hits may have been sent, so that the server may quote them.
+    init(reported text: String, isLost: Bool = false) {
         let lines = text.split(whereSeparator: \.isNewline).map(String.init)
         for line in lines {
             guard let match = line.firstMatch(of: #/:  ([0-9A-Z]{5}): /#) else { continue }
             let message = line.replacingCharacters(in: match.range, with: ": ")
-            self.init(state: String(match.1), message)
+            self.init(state: String(match.1), isLost ? "" : message)
+            self.serverMessage = isLost ? message : ""
             return
         }
         // Lines with a tab guess at what the cause may be.

@@ -147,6 +147,6 @@ extension BackendCheck {
             throw Fault("It does not end a stream whose other side has ended.")
         }
         if end.isInOrder { return nil }
-        throw Fault("A stream that we ended, it ended with an error instead of OK: \(end).")
+        throw Fault("A stream that we ended, it ended with an error instead of OK: \(end.whole).")
     }
 }

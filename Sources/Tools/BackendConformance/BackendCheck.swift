@@ -56,7 +56,7 @@ package struct BackendCheck: Sendable {
         do {
             try await self.open(self.journal()).close(inOrder: true)
         } catch let failure as BackendFailure where failure.isAbsence {
-            throw BackendAbsence(reason: failure.description)
+            throw BackendAbsence(reason: failure.whole)
         } catch {
             // What is wrong with its answer, the first trial says.
         }
@@ -69,9 +69,11 @@ package struct BackendCheck: Sendable {
             } catch let error as Fault {
                 fault = error.sentence
             } catch let error as BackendLoss {
-                fault = "It says that it has lost hits: \(error.reason)."
+                fault = "It says that it has lost hits: \(error.quote)."
             } catch is BackendBusy {
                 fault = "It asks to wait for longer than a delivery may take."
+            } catch let failure as BackendFailure {
+                fault = "The stream broke: \(failure.whole)."
             } catch {
                 fault = "The stream broke: \(error)."
             }

@@ -9,7 +9,7 @@ extension DeadLetters {
     private static let pieceRowCount = 1000
 
     /// Deletes the letters of a subject. Of what cannot be read, those go in which one of its ids
-    /// stands.
+    /// stands. In other letters' reasons, which may be a backend's words, its ids are masked.
     ///
     /// - Returns: how many were deleted.
     /// - Throws: SQLite's error; the next call goes on.
@@ -24,7 +24,7 @@ extension DeadLetters {
         let rows = try Row.fetchAll(
             database,
             sql: """
-                SELECT rowid, record FROM dead_letters NOT INDEXED
+                SELECT rowid, record, reason FROM dead_letters NOT INDEXED
                 WHERE rowid > ? AND (tenant = ? OR tenant IS NULL) ORDER BY rowid LIMIT ?
                 """, arguments: [after, subject.tenant, Self.pieceRowCount])
         var erased = 0
@@ -32,7 +32,14 @@ extension DeadLetters {
             let (id, record): (Int64, Data) = (row[0] ?? 0, row[1] ?? Data())
             guard subject.occurs(in: [UInt8](record)),
                 DeadLetter(id: id, record: [UInt8](record)).isOf(subject)
-            else { continue }
+            else {
+                if let reason = subject.masked(row[2] ?? "") {
+                    try database.execute(
+                        sql: "UPDATE dead_letters SET reason = ? WHERE rowid = ?",
+                        arguments: [reason, id])
+                }
+                continue
+            }
             // Overwritten in its place first: a deleted row's bytes would stay in the file.
             try database.execute(
                 sql: """
