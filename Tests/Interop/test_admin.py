@@ -148,6 +148,10 @@ def test_the_page_shows_sinks_in_app_messages_and_why_events_are_suppressed(make
             assert page.locator("#sink-plots svg").count() == 4
             assert page.evaluate("document.documentElement.scrollWidth") <= width
             assert complaints == []
+            # What a button says, a client sent: nobody without credentials sees it.
+            assert not [button for button in buttons if button in page.inner_text("body")]
+    assert not [button for button in buttons
+                for path in ("stats.json", "metrics") if button.encode() in get(server, path)[1]]
     text = run("top", "--admin", server.admin.split("/")[2], "--once").stdout
     assert "paused, optional" in text and "welcome" in text and "flag off 1" in text, text
 

@@ -3,6 +3,7 @@
 import json
 import re
 import secrets
+import subprocess
 import time
 
 import grpc
@@ -13,7 +14,7 @@ from facts import Facts
 from protos import erasure_service as es
 from protos import erasure_service_grpc
 from protos import event as e
-from server import wait_until
+from server import binary, wait_until
 from test_credentials import KeysFile, bearer
 from test_postgresql import database  # pylint: disable=unused-import
 from test_quarantine import STRICT, holding, kept, restart, send, stream, wait_for_kept
@@ -186,6 +187,25 @@ def test_every_file_of_the_data_directory_is_visited_or_named_as_not_done(make_s
     left = {line.split(":")[0] for line in holding(server.directory, [gone.encode()])}
     assert left >= set(foreign)
     assert all(name.startswith("journal/segment-") for name in left - set(foreign)), left
+
+
+@pytest.mark.parametrize("file", ["-", "id.txt"])
+def test_the_id_is_read_from_a_file_or_from_standard_input(make_server, facts, tmp_path, file):
+    """So that neither the list of processes nor a shell's history has it."""
+    gone = subject()
+    server = make_server().start()
+    send_all(server, impressions(facts, 10, gone))
+    server.wait_for_hits(10)
+    (tmp_path / "id.txt").write_text(f"{gone}\n")
+    arguments = ["forget", "--data-dir", str(server.directory), "--tenant", "default", "--json",
+                 "--subject-file", file if file == "-" else str(tmp_path / file)]
+    done = subprocess.run([str(binary()), *arguments], text=True, capture_output=True, timeout=60,
+                          input=f"{gone}\n" if file == "-" else "", check=False)
+    assert done.returncode == 0, done.stderr
+    places = {place["name"]: place["erasure"] for place in json.loads(done.stdout)["places"]}
+    assert places["sqlite"]["count"] == 10
+    missing = run(*arguments[:-1], tmp_path / "nowhere", code=66)
+    assert "nowhere" in missing.stderr
 
 
 @pytest.mark.parametrize("before, after", [

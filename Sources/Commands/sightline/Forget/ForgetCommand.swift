@@ -5,7 +5,6 @@ internal import Operations
 internal import ServerConfiguration
 internal import SinkKit
 internal import TrackingReport
-internal import TrackingRules
 internal import WireFormat
 
 /// Makes a running server forget a subject. The server does it because it has the files open.
@@ -22,8 +21,8 @@ struct ForgetCommand: AsyncParsableCommand {
             The receipt says what was done in each place, and what was not. Each node has its own \
             data: run it on all of them. To repeat it is safe.
 
-            Exit 0: it is done. 69: a place failed, or no server runs; repeat it then. 78: the \
-            configuration is wrong.
+            Exit 0: it is done. 64: the file has no id. 66: it cannot be read. 69: a place failed, \
+            or no server runs; repeat it then. 78: the configuration is wrong.
             """)
 
     @Option(help: "A YAML file of keys and values.")
@@ -31,8 +30,7 @@ struct ForgetCommand: AsyncParsableCommand {
 
     @OptionGroup var flags: ConfigurationFlags
 
-    @Option(help: "The id of the recipient, as events have it in subject_id.")
-    var subject: String
+    @OptionGroup var subject: SubjectOptions
 
     @Option(help: "The tenant whose recipient it is.")
     var tenant: String
@@ -40,23 +38,20 @@ struct ForgetCommand: AsyncParsableCommand {
     @Flag(help: "Print the receipt as one line of JSON.")
     var json = false
 
-    func validate() throws {
-        guard (1...Limits.nameBytes).contains(self.subject.utf8.count) else {
-            throw ValidationError(
-                "--subject has \(self.subject.utf8.count) bytes: an id has 1 to "
-                    + "\(Limits.nameBytes).")
-        }
-    }
-
     func run() async throws {
         let receipt: ErasureReceipt
         do {
             let configuration = try self.flags.source(file: self.config).load().checked()
+            let id = try self.subject.id()
             receipt = try await AdminSocketClient(of: configuration.dataDirectory).post(
-                "/privacy/forget", [("tenant", self.tenant), ("subject", self.subject)],
+                "/privacy/forget", [("tenant", self.tenant), ("subject", id)],
                 as: ErasureReceipt.self)
         } catch let error as ConfigurationError {
             throw Console.fail(error, .configuration)
+        } catch let error as FileReadError {
+            throw Console.fail(error, .noInput)
+        } catch let error as InputError {
+            throw Console.fail(error, .validationFailure)
         } catch {
             throw Console.fail(error, .unavailable)
         }
@@ -74,7 +69,8 @@ struct ForgetCommand: AsyncParsableCommand {
         for place in receipt.places {
             let erasure = place.erasure
             table.add([
-                place.name, erasure.outcome.rawValue, "\(erasure.count)", erasure.reason.printable,
+                place.name.printable, erasure.outcome.rawValue, "\(erasure.count)",
+                erasure.reason.printable,
             ])
         }
         for line in table.lines() { Console.out(line) }
