@@ -3,6 +3,7 @@
 import base64
 import itertools
 import json
+import pathlib
 import subprocess
 
 import pytest
@@ -220,6 +221,22 @@ def test_the_command_sends_a_payload_as_it_is(make_server, tmp_path, text, platf
         text = '{"data":' + text.replace('"aps":{"alert":{"title":"t","body":"b"}},', "") + "}"
     path = tmp_path / "payload.json"
     path.write_text(text, encoding="utf-8")
+    sent_as_it_is(make_server, path, platform)
+
+
+@pytest.mark.parametrize("name, platform, ids", [
+    ("c03-universal.json", "ios", ("56c4", "h1c03")),
+    ("c03-universal.json", "android", ("56c4", "h1c03")),
+    ("c10-data-object.json", "android", ("c10a", "h1c30")),
+    ("c10-other-object.json", "android", ("c10c", "h1c32"))])
+def test_reported_payloads_are_sent_as_they_are(make_server, payloads, name, platform, ids):
+    """Payloads after reports of faults elsewhere: they count, and no byte of them changes."""
+    line = sent_as_it_is(make_server, payloads / "reported" / name, platform)
+    assert (line["deliveryId"], line["broadlogId"]) == ids
+
+
+def sent_as_it_is(make_server, path: pathlib.Path, platform: str) -> dict:
+    """Sends a payload with the command, and returns the hit that the sink has of it."""
     server = make_server("--sink=jsonl").start()
     command = [str(binary()), "send", str(path), "--target", server.target, "--platform", platform,
                "--interaction", "received"]
@@ -230,5 +247,6 @@ def test_the_command_sends_a_payload_as_it_is(make_server, tmp_path, text, platf
                 for line in file.read_text().splitlines()]
 
     (line,) = wait_until(lines, "the hit in the file")
-    assert base64.b64decode(line["event"]["push"]["raw"]["json"]) == text.encode()
+    assert base64.b64decode(line["event"]["push"]["raw"]["json"]) == path.read_bytes()
     assert line["event"]["rawIds"] == {"_dId": line["deliveryId"], "_mId": line["broadlogId"]}
+    return line

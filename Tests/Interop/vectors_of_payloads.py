@@ -17,6 +17,14 @@ FORMS = [
     ("userInfo", IOS, lambda ids: {"aps": {"alert": "a"}, **ids}),
     ("userInfo without aps", IOS, lambda ids: ids),
     ("an FCM v1 message", IOS, lambda ids: {"message": {"apns": {"payload": {"aps": {}, **ids}}}}),
+    ("its data for all platforms", IOS, lambda ids: {"message": {
+        "apns": {"payload": {"aps": {}}}, "data": ids}}),
+    ("message.data alone", IOS, lambda ids: {"message": {"data": ids}}),
+    ("ids in both parts of it", IOS, lambda ids: {"message": {
+        "apns": {"payload": {"_dId": ids["_dId"]}},
+        "data": {name: value for name, value in ids.items() if name != "_dId"}}}),
+    ("firebase-admin's message", IOS, lambda ids: {
+        "token": "t", "apns": {"payload": {"aps": {}}}, "data": ids}),
     ("a custom key `message`", IOS, lambda ids: {"message": "hello", **ids}),
     ("a custom key `data`", IOS, lambda ids: {"data": {"a": "b"}, **ids}),
     ("the map", ANDROID, lambda ids: ids),
@@ -25,7 +33,12 @@ FORMS = [
     ("an FCM v1 message", ANDROID, lambda ids: {"message": {"data": ids, "token": "t"}}),
     ("message.android.data", ANDROID,
      lambda ids: {"message": {"android": {"data": ids}, "data": {"a": "b"}}}),
+    ("firebase-admin's message", ANDROID,
+     lambda ids: {"token": "t", "android": {"data": ids}, "data": {"a": "b"}}),
     ("a custom key `data` that is text", ANDROID, lambda ids: {"data": "text", **ids}),
+    *((f"a custom key `{name}` that is an object", ANDROID,
+       lambda ids, name=name: {name: {"a": "b"}, **ids})
+      for name in ("data", "message", "notification")),
 ]
 MALFORMED = [("push.raw.json", "MALFORMED")]
 CONFLICT = [("push.raw.json", "CONFLICT")]
@@ -47,7 +60,15 @@ REFUSED = [
      '{"_dId":"a","_mId":"h1","_acsDeliveryTracking":"on","_acsDeliveryTracking":"off"}', CONFLICT),
     ("aps on Android", ANDROID, {"aps": {}, **IDS}, [("platform", "CONFLICT")]),
     ("ids in data alone on iOS", IOS, {"data": IDS}, [("platform", "CONFLICT")]),
-    ("no data", ANDROID, {"notification": {}, **IDS}, [("push.raw.json.data", "REQUIRED")]),
+    ("ids in both parts of a v1 message", IOS,
+     {"message": {"data": IDS, "apns": {"payload": OTHER}}}, CONFLICT),
+    ("ids in the data for Android, on iOS", IOS, {"message": {"android": {"data": IDS}}},
+     [("platform", "CONFLICT")]),
+    ("data for Android without ids, in place of data with them", ANDROID,
+     {"message": {"data": IDS, "android": {"data": {}}}},
+     [("push.raw.json.message.android.data._dId", "REQUIRED"),
+      ("push.raw.json.message.android.data._mId", "REQUIRED")]),
+    ("no data", ANDROID, {"notification": {}}, [("push.raw.json.data", "REQUIRED")]),
     ("a v1 message without data", ANDROID, {"message": {}},
      [("push.raw.json.message.data", "REQUIRED")]),
     ("no ids", IOS, {}, [("push.raw.json._dId", "REQUIRED"), ("push.raw.json._mId", "REQUIRED")]),
@@ -81,6 +102,14 @@ SUPPRESSED = [
     ("off", ANDROID, "off", "FLAG_OFF"), ("OFF", ANDROID, "OFF", "FLAG_UNKNOWN"),
     ("true", ANDROID, True, "FLAG_UNKNOWN"), ("yes", IOS, "yes", "FLAG_UNKNOWN"),
 ]
+# Name, platform, payload: `off` for all platforms counts, whatever the data of one platform has.
+OFF = {**IDS, "_acsDeliveryTracking": "off"}
+SWITCHED_OFF = [
+    ("off in message.data", IOS, {"message": {"data": OFF, "apns": {"payload": TRACKED}}}),
+    ("off in message.apns.payload", IOS,
+     {"message": {"data": TRACKED, "apns": {"payload": OFF}}}),
+    ("off in message.data", ANDROID, {"message": {"data": OFF, "android": {"data": TRACKED}}}),
+]
 
 
 def raw_rows(row) -> list[dict]:
@@ -95,6 +124,8 @@ def raw_rows(row) -> list[dict]:
     rows += [row(f"{system(platform)}: the flag {name}",
                  event(platform, {**IDS, "_acsDeliveryTracking": flag}), f"SUPPRESSED_{verdict}")
              for name, platform, flag, verdict in SUPPRESSED]
+    rows += [row(f"{system(platform)}: {name}", event(platform, payload), "SUPPRESSED_FLAG_OFF")
+             for name, platform, payload in SWITCHED_OFF]
     for line in rows:
         # As text too, where it is text: people read it.
         data = base64.b64decode(line["event"]["push"].get("raw", {}).get("json", ""))

@@ -18,11 +18,17 @@ struct PayloadPlacesTests {
             "top level",
             tracked: false),
         PayloadRow(
-            .ios, #"{"data":{\#(PayloadRow.ids)}}"#, .warning, "", "looks like one of Android",
+            .ios, #"{"data":{\#(PayloadRow.ids)}}"#, .warning, "",
+            "give what is in `data` alone", "inspect it as one", tracked: false),
+        PayloadRow(
+            .android, #"{"data":{"title":"t"},"_mId":"h1"}"#, .error, "_dId", "at the top level",
             tracked: false),
         PayloadRow(
-            .android, #"{"data":{"title":"t"},"_mId":"h1"}"#, .error, "_mId", "inside `data`",
+            .android, #"{"data":{"_dId":"a"},"_mId":"h1"}"#, .error, "_mId", "inside `data`",
             tracked: false),
+        PayloadRow(
+            .android, #"{"data":{"screen":"x"},\#(PayloadRow.ids)}"#, .note, "", "map of strings",
+            tracked: true),
         PayloadRow(.android, PayloadRow.soundIOS, .warning, "aps", "inspect", tracked: false),
         PayloadRow(.android, PayloadRow.soundIOS, .error, "_dId", "inside `data`", tracked: false),
         PayloadRow(
@@ -37,6 +43,30 @@ struct PayloadPlacesTests {
         PayloadRow(
             .ios, #"{"message":{"apns":{"payload":{"aps":{"alert":{"_mId":"h1"}},"_dId":"a"}}}}"#,
             .error, "message.apns.payload.aps.alert._mId", tracked: false),
+        PayloadRow(
+            .ios, #"{"message":{"data":{\#(PayloadRow.ids)},"apns":{"payload":{"aps":{}}}}}"#,
+            .note, "message", "inside `message.apns.payload` or `message.data`", tracked: true),
+        PayloadRow(
+            .ios, #"{"token":"t","data":{\#(PayloadRow.ids)}}"#, .note, "", "FCM v1",
+            "inside `data`", tracked: true),
+        PayloadRow(
+            .android, #"{"token":"t","android":{"data":{\#(PayloadRow.ids)}}}"#, .note, "token",
+            "tester", tracked: true),
+        PayloadRow(
+            .ios, #"{"message":{"data":{"_dId":"a"},"android":{"data":{"_mId":"h1"}}}}"#, .error,
+            "message.android.data._mId", "inside `message.data`; move it there", tracked: false),
+        PayloadRow(
+            .ios, #"{"apns":{"payload":{"_mId":5}},"token":"t","data":{"_mId":"h1","_dId":"a"}}"#,
+            .error, "apns.payload._mId", "quotes", tracked: false),
+        PayloadRow(
+            .ios,
+            #"{"message":{"data":{"_dId":"a b"},"apns":{"payload":{"_mId":"h1"}}}}"#,
+            .error, "message.data._dId", "URL", tracked: false),
+        PayloadRow(
+            .android,
+            #"{"message":{"data":{"_acsDeliveryTracking":"off"},"#
+                + #""android":{"data":{\#(PayloadRow.ids)}}}}"#,
+            .error, "message.data._acsDeliveryTracking", "switched off", tracked: false),
         PayloadRow(.android, "{\(PayloadRow.ids)}", .note, "", "map of strings", tracked: true),
         PayloadRow(
             .android, #"{"data":{\#(PayloadRow.ids)},"_mId":"h2"}"#, .error, "_mId",
@@ -68,6 +98,29 @@ struct PayloadPlacesTests {
     func places(row: PayloadRow) throws {
         try row.check()
     }
+
+    @Test(
+        "D13: a message for all platforms gets no advice on the places that others read",
+        arguments: [
+            (#"{"message":{"data":{\#(ids)},"android":{"data":{\#(ids)}}}}"#, .android),
+            (#"{"message":{"data":{\#(ids)},"android":{"data":{\#(ids)}}}}"#, .ios),
+            (#"{"message":{"data":{\#(ids)},"apns":{"payload":{\#(ids)}}}}"#, .android),
+            (#"{"message":{"data":{\#(ids)},"apns":{"payload":{\#(ids)}}}}"#, .ios),
+            (#"{"data":{\#(ids)},"android":{"data":{\#(ids)}},"apns":{}}"#, .android),
+            (#"{"data":{\#(ids)},"android":{"data":{\#(ids)}},"apns":{}}"#, .ios),
+            (#"{"data":{\#(ids)},"apns":{"payload":{\#(ids)}}}"#, .android),
+        ] as [(String, Platform)])
+    func universal(json: String, platform: Platform) throws {
+        let inspection = try PayloadRow.inspect(json, platform)
+        let keys = ["_mId", "_dId", "_acsDeliveryTracking"]
+        #expect(inspection.tracked)
+        #expect(
+            !inspection.findings.contains { finding in
+                keys.contains { finding.key.hasSuffix($0) }
+            }, "\(inspection.findings)")
+    }
+
+    private static let ids = PayloadRow.ids
 
     private static let nameRows: [PayloadRow] = [
         PayloadRow(

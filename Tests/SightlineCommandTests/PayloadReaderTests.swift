@@ -55,6 +55,21 @@ struct PayloadReaderTests {
     }
 
     @Test(
+        "D39: who gives the wrong platform is told the right one, and what a library makes of iOS's",
+        arguments: [
+            (#"{"notification":{},"data":{"_dId":"a","_mId":"h1"}}"#, .ios, true),
+            (#"{"aps":{},"_dId":"a","_mId":"h1"}"#, .android, false),
+        ] as [(String, PlatformName, Bool)])
+    func wrongPlatform(json: String, named: PlatformName, isToldOfLibraries: Bool) {
+        let error = #expect(throws: WrongPlatformError.self) {
+            try PayloadForm.check(Data(json.utf8), file: "f", platform: named)
+        }
+        let text = error.map { "\($0)" } ?? ""
+        #expect(text.contains("use --platform \(named == .ios ? "android" : "ios")"))
+        #expect(text.contains("what is in `data` alone") == isToldOfLibraries)
+    }
+
+    @Test(
         "D31, D32: an event holds platform, payload and what happened; its id and time stay empty",
         arguments: [
             ("apns-alert.json", .ios), ("fcm-sent.json", .android),

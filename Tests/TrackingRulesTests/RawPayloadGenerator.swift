@@ -47,8 +47,8 @@ struct RawPayloadGenerator {
         pair.raw.platform = pair.typed.platform
         pair.place = self.dice.pick(
             isIOS
-                ? [.topLevel, .topLevel, .apnsPayload]
-                : [.topLevel, .data, .data, .messageData, .androidData])
+                ? [.topLevel, .topLevel, .apnsPayload, .adminAPNsPayload]
+                : [.topLevel, .data, .data, .messageData, .androidData, .adminAndroidData])
         if isIOS {
             pair.typed.push.apns = self.apns(facts)
         } else {
@@ -56,7 +56,13 @@ struct RawPayloadGenerator {
         }
         let hasData = isIOS || pair.place == .topLevel || !self.dice.chance(2)
         if !hasData { pair.typed.push.fcm.clearData() }
-        let members = hasData ? self.members(facts, isIOS: isIOS) : nil
+        var members = hasData ? self.members(facts, isIOS: isIOS) : nil
+        let hasID = facts.delivery != nil || facts.message != nil
+        if pair.place == .topLevel, hasID, self.dice.chance(20) {
+            // Ids at the top level count, whatever a custom key is called.
+            let name = self.dice.pick(["data", "message", "notification"])
+            members?.append((name, .object(self.others())))
+        }
         let json = self.wrapped(members, pair.place)
         pair.raw.push.raw.json = Data(self.spelled(json).utf8)
         if self.dice.chance(5) { pair.raw.rawIds.deliveryID = "client" }
@@ -182,10 +188,31 @@ struct RawPayloadGenerator {
         case .androidData:
             let android = Value.object(member("data") + [("ttl", .string("5s"))])
             return .object([("message", .object(self.shuffled([("android", android)])))])
+        case .adminAndroidData:
+            let android = Value.object(member("data") + [("ttl", .string("5s"))])
+            return .object(self.shuffled([("android", android), ("token", .string("t"))]))
         case .apnsPayload:
-            let apns = Value.object(member("payload") + [("headers", .object([]))])
-            return .object([("message", .object(self.shuffled([("apns", apns)])))])
+            return .object([("message", .object(self.universal(members ?? [])))])
+        case .adminAPNsPayload:
+            return .object(self.universal(members ?? []) + [("topic", .string("t"))])
         }
+    }
+
+    /// A message for all platforms: what is Apple's is in the payload for APNs, which overlays the
+    /// data that each platform gets.
+    private mutating func universal(_ members: [(String, Value)]) -> [(String, Value)] {
+        var (payload, data) = ([(String, Value)](), [(String, Value)]())
+        let isSplit = self.dice.chance(50)
+        for member in members {
+            if isSplit, member.0 != "aps", self.dice.chance(60) {
+                data.append(member)
+            } else {
+                payload.append(member)
+            }
+        }
+        let apns = Value.object([("payload", .object(payload)), ("headers", .object([]))])
+        return self.shuffled(
+            [("apns", apns)] + (data.isEmpty ? [] : [("data", Value.object(data))]))
     }
 
     private mutating func shuffled(_ members: [(String, Value)]) -> [(String, Value)] {

@@ -66,8 +66,12 @@ struct RawPayloadPropertyTests {
     private static func typedField(_ field: String, _ pair: PayloadPair) -> String {
         guard field.hasPrefix(RawPayload.field) else { return field }
         let typed = pair.platform == .ios ? "push.apns" : "push.fcm.data"
-        if field == pair.place.idPaths.delivery { return typed + ".delivery_id" }
-        if field == pair.place.idPaths.broadlog { return typed + ".message_id" }
+        let names: [(PayloadID, String)] = [(.delivery, "delivery_id"), (.message, "message_id")]
+        for place in [pair.place, pair.place.overlaid] {
+            for (id, name) in names where field == place?.violationPath(id.rawValue) {
+                return "\(typed).\(name)"
+            }
+        }
         return field.hasSuffix(".data") ? typed : field
     }
 

@@ -25,6 +25,27 @@ struct RawPayloadTests {
         (.android, #"{"message":{"android":{"data":{\#(ids)}},"data":{"a":"b"}}}"#, opened),
         (.android, #"{"notification":{"title":"t"},"data":{\#(ids)}}"#, opened),
         (.android, #"{"message":"hello",\#(ids)}"#, opened),
+        // The data for all platforms of an FCM v1 message, wrapped or as firebase-admin takes it.
+        (.ios, #"{"message":{"data":{\#(ids)}}}"#, opened),
+        (.ios, #"{"message":{"data":{\#(ids)},"apns":{"payload":{"aps":{}}}}}"#, opened),
+        (.ios, #"{"message":{"data":{\#(ids)},"android":{"data":{"a":"b"}}}}"#, opened),
+        (.ios, #"{"token":"t","data":{\#(ids)}}"#, opened),
+        (.ios, #"{"topic":"t","data":{\#(ids)},"apns":{"payload":{"aps":{}}}}"#, opened),
+        (.ios, #"{"apns":{"payload":{"aps":{},\#(ids)}}}"#, opened),
+        (.android, #"{"token":"t","data":{\#(ids)},"apns":{"payload":{"aps":{}}}}"#, opened),
+        (.android, #"{"android":{"data":{\#(ids)}},"data":{"a":"b"}}"#, opened),
+        (
+            .ios,
+            #"{"message":{"data":{"_mId":"h138a"},"apns":{"payload":{"_dId":"56c4"}}}}"#,
+            opened + " +flag_assumed_on"
+        ),
+        // Ids at the top level count, whatever other keys are called.
+        (.android, #"{"data":{"a":3},\#(ids)}"#, opened),
+        (.android, #"{"message":{"a":3},\#(ids)}"#, opened),
+        (.android, #"{"notification":{"a":3},\#(ids)}"#, opened),
+        (.android, #"{"android":{"data":{"a":3}},\#(ids)}"#, opened),
+        (.ios, #"{"message":{"apns":{"payload":{"a":3}}},\#(ids)}"#, opened),
+        (.ios, #"{"topic":"t","data":{"a":3},"apns":{"payload":{}},\#(ids)}"#, opened),
         (.android, "\u{FEFF}{\(ids)}", opened),
         (
             .ios, #"{"aps":{},"media-attachment-url":"u",\#(ids)}"#,
@@ -59,9 +80,20 @@ struct RawPayloadTests {
             "push.raw.json._dId required, push.raw.json._mId required"
         ),
         (.android, #"{"data":{"_dId":"a"}}"#, "push.raw.json.data._mId required"),
+        (.android, #"{"data":{},"_mId":"h1"}"#, "push.raw.json._dId required"),
         (
-            .android, #"{"data":{},"_mId":"h1","_dId":"a"}"#,
-            "push.raw.json.data._dId required, push.raw.json.data._mId required"
+            .android, #"{"aps":{},"data":{},"_mId":"h1","_dId":"a"}"#, "platform conflict"
+        ),
+        (.android, #"{"data":{"_dId":"a"},"_mId":"h1"}"#, "push.raw.json.data._mId required"),
+        (.android, #"{"token":"t","android":{}}"#, "push.raw.json.data required"),
+        (
+            .android, #"{"message":{"data":{\#(ids)},"android":{"data":{"_dId":"56c4"}}}}"#,
+            "push.raw.json.message.android.data._mId required"
+        ),
+        (
+            .ios, #"{"message":{"data":{"_mId":"a b"},"apns":{"payload":{}}}}"#,
+            "push.raw.json.message.apns.payload._dId required, "
+                + "push.raw.json.message.data._mId format"
         ),
         (
             .android, #"{"message":{"data":{"_dId":"a"}}}"#,
@@ -69,10 +101,12 @@ struct RawPayloadTests {
         ),
         (.android, #"{"message":{}}"#, "push.raw.json.message.data required"),
         (.android, #"{"to":"t","collapseKey":"1"}"#, "push.raw.json.data required"),
-        (.android, #"{"notification":{},\#(ids)}"#, "push.raw.json.data required"),
+        (.android, #"{"notification":{}}"#, "push.raw.json.data required"),
         (.android, #"{"aps":{},\#(ids)}"#, "platform conflict"),
         (.ios, #"{"data":{\#(ids)}}"#, "platform conflict"),
-        (.ios, #"{"message":{"data":{\#(ids)}}}"#, "platform conflict"),
+        (.ios, #"{"notification":{"title":"t"},"data":{\#(ids)}}"#, "platform conflict"),
+        (.ios, #"{"message":{"android":{"data":{\#(ids)}}}}"#, "platform conflict"),
+        (.ios, #"{"android":{"data":{\#(ids)}},"token":"t"}"#, "platform conflict"),
     ]
 
     @Test(
@@ -82,6 +116,50 @@ struct RawPayloadTests {
         let judgement = try TestEvent.raw(json, platform).judged()
         #expect(judgement.line == "rejected: " + violations)
         #expect(judgement.violations.allSatisfy { $0.description.contains(":") })
+    }
+
+    @Test(
+        "D39: the fix that a conflict names is the right one for who sends the payload",
+        arguments: [
+            // What a library of an iOS app makes of userInfo, or a message for Android.
+            (#"{"messageId":"1","notification":{},"data":{\#(ids)}}"#, "send what is in `data`"),
+            (#"{"message":{"android":{"data":{\#(ids)}}}}"#, "no app on iOS gets that"),
+        ])
+    func conflictNamesTheFix(json: String, fix: String) throws {
+        let violation = try #require(try TestEvent.raw(json, .ios).judged().violations.first)
+        #expect(violation.field == "platform" && violation.description.contains(fix))
+        #expect(violation.description.contains("PLATFORM_ANDROID"))
+        // It is right: what is in `data`, sent as userInfo has it, counts.
+        #expect(try TestEvent.raw("{\(Self.ids)}", .ios).judged().line == Self.opened)
+    }
+
+    /// The ids, and what is there of a flag.
+    private static func tracked(_ flag: String?) -> String {
+        let flag = flag.map { #","_acsDeliveryTracking":"\#($0)""# } ?? ""
+        return #""_dId":"56c4","_mId":"h138a"\#(flag)"#
+    }
+
+    @Test(
+        "D2: a flag `off` is obeyed in the data for all platforms and in that of one",
+        arguments: [
+            ("off", nil, "suppressed_flag_off"), ("off", "on", "suppressed_flag_off"),
+            (nil, "off", "suppressed_flag_off"), ("on", "off", "suppressed_flag_off"),
+            ("on", "on", opened), ("no", "on", opened), ("on", "no", "suppressed_flag_unknown"),
+        ] as [(String?, String?, String)])
+    func isOffInEitherPlace(general: String?, own: String?, outcome: String) throws {
+        let (general, own) = ("{\(Self.tracked(general))}", "{\(Self.tracked(own))}")
+        for (platform, json) in [
+            (.ios, #"{"message":{"data":\#(general),"apns":{"payload":\#(own)}}}"#),
+            (.ios, #"{"data":\#(general),"apns":{"payload":\#(own)}}"#),
+            (.android, #"{"message":{"data":\#(general),"android":{"data":\#(own)}}}"#),
+            (.android, #"{"data":\#(general),"android":{"data":\#(own)}}"#),
+        ] as [(Sightline_V1_Platform, String)] {
+            #expect(try TestEvent.raw(json, platform).judged().line == outcome, "\(json)")
+            let document = try PayloadDocument(Array(json.utf8))
+            let target: Platform = platform == .ios ? .ios : .android
+            let inspection = PayloadInspector().inspect(document, platform: target)
+            #expect(inspection.tracked == (outcome == Self.opened), "\(inspection.findings)")
+        }
     }
 
     private static let malformed = [
@@ -125,6 +203,8 @@ struct RawPayloadTests {
         (.android, #"{"data":{\#(ids)},"_mId":"h2"}"#),
         (.android, #"{"data":{\#(ids)},"message":{"data":{"_mId":"h2"}}}"#),
         (.android, #"{"message":{"data":{\#(ids)},"android":{"data":{"_dId":"b"}}}}"#),
+        (.ios, #"{"message":{"data":{\#(ids)},"apns":{"payload":{"_dId":"b"}}}}"#),
+        (.ios, #"{"token":"t","data":{\#(ids)},"apns":{"payload":{"_mId":"h2"}}}"#),
     ]
 
     @Test(

@@ -11,7 +11,7 @@ struct PayloadFlagReading {
     private let flag: TrackingFlag
 
     init(of subject: PayloadSubject) {
-        self.value = subject.scope[Self.key]
+        self.value = subject.flagValue
         self.flag =
             subject.flag?.withBytes { TrackingFlag($0, platform: subject.platform) } ?? .absent
     }
@@ -46,7 +46,7 @@ struct PayloadFlagReading {
             severity = .error
             text = self.unknownText(seen, subject.platform)
         }
-        return PayloadFinding(severity, subject.path(Self.key), text)
+        return PayloadFinding(severity, subject.flagPath, text)
     }
 
     private func unknownText(_ seen: String, _ platform: Platform) -> String {

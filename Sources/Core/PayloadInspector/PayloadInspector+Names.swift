@@ -17,7 +17,9 @@ extension PayloadInspector {
     /// Keys that differ from a known one in case, separators or a typo (D1, D13).
     func nearMissFindings(_ subject: PayloadSubject) -> [PayloadFinding] {
         var places = [("", subject.rootMembers)]
-        if subject.place != .topLevel { places.append((subject.prefix, subject.scopeMembers)) }
+        if subject.place != .topLevel {
+            places += subject.layers.map { ($0.prefix, $0.members.inKeyOrder) }
+        }
         if subject.platform == .ios {
             places.append((subject.prefix + "aps.", subject.aps.inKeyOrder))
             places.append(

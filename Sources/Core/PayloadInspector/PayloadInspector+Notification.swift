@@ -43,7 +43,7 @@ extension PayloadInspector {
                     "`priority` is \(seen). FCM knows \"high\" and \"normal\"; write one of them."))
         }
         // The value is a device's token, so the text does not show it.
-        for path in [["to"], ["message", "token"]] where subject.has(path) {
+        for path in [["to"], ["token"], ["message", "token"]] where subject.has(path) {
             let key = path.joined(separator: ".")
             findings.append(
                 PayloadFinding(
@@ -57,7 +57,8 @@ extension PayloadInspector {
     /// Findings on a message with `notification`, which the system shows without running the app.
     private func shownBySystemFindings(_ subject: PayloadSubject) -> [PayloadFinding] {
         let paths = [
-            ["notification"], ["message", "notification"], ["message", "android", "notification"],
+            ["notification"], ["android", "notification"], ["message", "notification"],
+            ["message", "android", "notification"],
         ]
         return paths.filter(subject.has).map { path in
             let key = path.joined(separator: ".")
@@ -80,8 +81,10 @@ extension PayloadInspector {
 
     private func iosFindings(_ subject: PayloadSubject) -> [PayloadFinding] {
         let aps = subject.aps
-        var findings = self.textFindings(
-            subject.scope, keys: ["media-attachment-url", "uri"], path: subject.prefix)
+        var findings = subject.layers.flatMap { layer in
+            self.textFindings(
+                layer.members, keys: ["media-attachment-url", "uri"], path: layer.prefix)
+        }
         findings += self.textFindings(
             aps, keys: ["category"], path: subject.prefix + "aps.")
         findings += self.alertFindings(aps)

@@ -16,6 +16,8 @@ extension PayloadInspector {
         let scope = subject.place.path
         switch subject.platform {
         case .ios:
+            // The data for all platforms has no `aps`: its keys are custom fields.
+            guard ![.data, .messageData].contains(subject.place) else { return [] }
             return [
                 Misplacement(
                     keys: [
@@ -55,7 +57,10 @@ extension PayloadInspector {
             for key in ids + [PayloadSubject.flagKey] {
                 guard let value = members[key] else { continue }
                 let place = path.isEmpty ? "at the top level" : "inside `\(Self.joined(path))`"
-                let isMissing = subject.scope[key] == nil
+                let counted = ids.contains(key) ? subject.scope[key] : subject.flagValue
+                let isMissing = counted == nil
+                // In the same message, it is where an app on another platform reads it.
+                guard isMissing || !subject.isOfOtherPlatform(path) else { continue }
                 let damage: PayloadFinding.Severity = ids.contains(key) ? .error : .warning
                 let fix = isMissing ? "move it there." : "it is there too, so this one can go."
                 findings.add(

@@ -20,7 +20,9 @@ extension PayloadInspector {
         }
         var places = [("", subject.rootMembers, subject.root["action"])]
         if subject.place != .topLevel {
-            places.append((subject.prefix, subject.scopeMembers, subject.scope["action"]))
+            places += subject.layers.map { prefix, members in
+                (prefix, members.inKeyOrder, members["action"])
+            }
         }
         return places.flatMap { path, members, action in
             self.payloadFindings(members, action: action, path: path, in: subject)

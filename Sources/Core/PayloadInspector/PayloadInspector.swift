@@ -12,7 +12,7 @@ package struct PayloadInspector: Sendable {
 
     /// Inspects one payload. For Android: a message as FCM takes it, of which the app sees only
     /// `data`, or that `data` as the app's code gets it. For iOS: the JSON that APNs takes. For
-    /// either: an FCM v1 message.
+    /// either: an FCM v1 message, with its wrapper or as firebase-admin takes it.
     package func inspect(_ payload: PayloadDocument, platform: Platform) -> PayloadInspection {
         guard let root = payload.value.objectValue else {
             let finding = PayloadFinding(
@@ -60,18 +60,20 @@ package struct PayloadInspector: Sendable {
     private func formFindings(_ subject: PayloadSubject) -> [PayloadFinding] {
         var findings: [PayloadFinding] = []
         switch (subject.platform, subject.place) {
-        case (_, .messageData), (_, .androidData), (_, .apnsPayload):
+        case (_, .messageData), (_, .androidData), (_, .apnsPayload), (_, .adminAndroidData),
+            (_, .adminAPNsPayload), (.ios, .data):
             findings = self.wrapperFindings(subject)
         case (.android, .topLevel) where !subject.hasNoID:
             findings = [
                 PayloadFinding(
                     .note, "",
-                    "The payload has no `data`: it is taken for the map of strings that code on "
-                        + "Android gets. Without the ids in `data`, FCM's message could not bring "
-                        + "them to the app.")
+                    "The ids are at the top level: the payload is taken for the map of strings "
+                        + "that code on Android gets. Without the ids in `data`, FCM's message "
+                        + "could not bring them to the app.")
             ]
-        case (.android, _): findings = self.androidFormFindings(subject.root)
-        case (.ios, _): findings = self.iosFormFindings(subject.root)
+        case (.android, .topLevel), (.android, .data):
+            findings = self.androidFormFindings(subject.root)
+        case (.ios, .topLevel): findings = self.iosFormFindings(subject)
         }
         return findings
     }
@@ -88,8 +90,8 @@ package struct PayloadInspector: Sendable {
         }
         return [
             PayloadFinding(
-                .note, "message",
-                "The payload is an FCM v1 message: the app's keys are \(subject.place.name).")
+                .note, subject.place.path.first == "message" ? "message" : "",
+                "The payload is an FCM v1 message: the app's keys are read \(subject.place.name).")
         ]
     }
 
@@ -120,8 +122,8 @@ package struct PayloadInspector: Sendable {
         return findings
     }
 
-    private func iosFormFindings(_ root: [String: JSONValue]) -> [PayloadFinding] {
-        if let aps = root["aps"] {
+    private func iosFormFindings(_ subject: PayloadSubject) -> [PayloadFinding] {
+        if let aps = subject.root["aps"] {
             guard aps.objectValue == nil else { return [] }
             return [
                 PayloadFinding(
@@ -130,8 +132,10 @@ package struct PayloadInspector: Sendable {
                         + "shows nothing; put alert, badge and sound into an object.")
             ]
         }
-        let isLikeFCM = ["data", "collapseKey", "priority", "to"].contains { root[$0] != nil }
-        guard isLikeFCM else {
+        let isLikeFCM = ["data", "collapseKey", "priority", "to"].contains {
+            subject.root[$0] != nil
+        }
+        guard isLikeFCM, subject.hasNoID else {
             return [
                 PayloadFinding(
                     .warning, "aps",
@@ -141,8 +145,9 @@ package struct PayloadInspector: Sendable {
         return [
             PayloadFinding(
                 .warning, "",
-                "The payload looks like one of Android: it has FCM's keys and no `aps`. The keys "
-                    + "of iOS are at the top level; inspect it as one of Android, or use the "
+                "The payload has FCM's keys and no `aps`, and the keys of iOS are at the top "
+                    + "level. If a library of an iOS app made it of userInfo, give what is in "
+                    + "`data` alone. If it is a payload of Android, inspect it as one, or use the "
                     + "payload that was made for iOS.")
         ]
     }

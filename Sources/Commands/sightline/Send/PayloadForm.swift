@@ -7,7 +7,7 @@ internal import WireFormat
 /// Recognizes payloads and their platform, for users who omit --platform or give a wrong one.
 package enum PayloadForm {
     /// The platform that a payload's shape shows: iOS payloads have `aps`, Android's have `data`,
-    /// and an FCM v1 message has either; nil if the shape shows none.
+    /// and an FCM v1 message has either, or is for both; nil if the shape shows none.
     package static func platform(of payload: JSONValue) -> PlatformName? {
         var keys = payload.objectValue ?? [:]
         if let message = keys["message"]?.objectValue { keys.merge(message) { own, _ in own } }
@@ -68,7 +68,11 @@ package struct WrongPlatformError: Error, CustomStringConvertible {
 
     /// The given and the recognized platform, and the fix.
     package var description: String {
-        "\(self.file.printable) is a payload of \(self.own.rawValue), not of "
+        let library =
+            self.named == .ios
+            ? "; if a library of an iOS app made it of userInfo, give what is in `data` alone" : ""
+        return "\(self.file.printable) is a payload of \(self.own.rawValue), not of "
             + "\(self.named.rawValue) (D39); nothing was sent: use --platform \(self.own.rawValue)"
+            + library
     }
 }

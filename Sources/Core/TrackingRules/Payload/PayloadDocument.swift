@@ -53,15 +53,16 @@ package struct PayloadDocument: Sendable {
         ]
         let data = JSONShape(tracking)
         let aps = JSONShape(["mutable-content": .value])
-        let message = JSONShape([
-            "data": data, "android": JSONShape(["data": data]),
-            "apns": JSONShape(["payload": JSONShape(tracking, ["aps": aps])]),
-        ])
+        let android = JSONShape(["data": data])
+        let apns = JSONShape(["payload": JSONShape(tracking, ["aps": aps])])
+        let message = JSONShape(["data": data, "android": android, "apns": apns])
         return JSONShape(
             tracking,
             [
                 "aps": aps, "data": data, "message": message, "notification": .presence,
                 "collapseKey": .presence, "priority": .presence, "to": .presence,
+                "token": .presence, "tokens": .presence, "topic": .presence,
+                "condition": .presence, "android": android, "apns": apns,
             ])
     }()
 }

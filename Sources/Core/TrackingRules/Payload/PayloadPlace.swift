@@ -5,14 +5,18 @@ internal import JSON
 package enum PayloadPlace: Sendable, CaseIterable {
     /// The top level: iOS's userInfo, or the map of strings that code on Android gets.
     case topLevel
-    /// An FCM message's `data`.
+    /// An FCM message's `data`; in one of firebase-admin, that for all platforms.
     case data
-    /// The `data` of an FCM v1 message.
+    /// The `data` for all platforms in an FCM v1 message.
     case messageData
     /// The `data` for Android alone in an FCM v1 message, which replaces the general one.
     case androidData
-    /// The payload for APNs in an FCM v1 message.
+    /// The payload for APNs in an FCM v1 message, which overlays the general data.
     case apnsPayload
+    /// The same as `androidData` in firebase-admin's message, which has no wrapper.
+    case adminAndroidData
+    /// The same as `apnsPayload` in firebase-admin's message.
+    case adminAPNsPayload
 
     /// The keys that lead to the object.
     package var path: [String] {
@@ -22,41 +26,47 @@ package enum PayloadPlace: Sendable, CaseIterable {
         case .messageData: ["message", "data"]
         case .androidData: ["message", "android", "data"]
         case .apnsPayload: ["message", "apns", "payload"]
+        case .adminAndroidData: ["android", "data"]
+        case .adminAPNsPayload: ["apns", "payload"]
         }
     }
 
-    /// The place in words.
+    /// The prefix of the paths of the object's keys.
+    package var prefix: String { self.path.map { $0 + "." }.joined() }
+
+    /// Where its keys are read, in words.
     package var name: String {
-        self == .topLevel ? "at the top level" : "inside `\(self.path.joined(separator: "."))`"
+        guard self != .topLevel else { return "at the top level" }
+        let overlaid = self.overlaid.map { " or `\($0.path.joined(separator: "."))`" } ?? ""
+        return "inside `\(self.path.joined(separator: "."))`" + overlaid
     }
 
-    /// The place in a payload of this platform.
-    init(in root: [String: JSONValue], platform: Platform) {
-        let message = root["message"]?.objectValue
-        switch platform {
-        case .ios:
-            let isV1 = root["aps"] == nil && Self.apnsPayload.exists(in: root)
-            self = isV1 ? .apnsPayload : .topLevel
-        case .android:
-            if root["data"]?.objectValue != nil {
-                self = .data
-            } else if message != nil {
-                self = Self.androidData.exists(in: root) ? .androidData : .messageData
-            } else {
-                self = Self.isMap(root) ? .topLevel : .data
-            }
+    /// The data for all platforms of the same message, beside data of one platform.
+    var general: PayloadPlace? {
+        switch self {
+        case .androidData, .apnsPayload: .messageData
+        case .adminAndroidData, .adminAPNsPayload: .data
+        case .topLevel, .data, .messageData: nil
         }
     }
 
-    /// Whether an object without `data` is the map that code on Android gets, rather than a message
-    /// that lacks its data. Such a map holds only strings, under any names.
-    private static func isMap(_ root: [String: JSONValue]) -> Bool {
-        guard root["aps"]?.objectValue == nil, root["notification"]?.objectValue == nil else {
-            return false
+    /// The place whose keys count where this one has none: APNs' payload overlays the data for all
+    /// platforms, and Android's data replaces it.
+    package var overlaid: PayloadPlace? {
+        switch self {
+        case .apnsPayload, .adminAPNsPayload: self.general
+        case .topLevel, .data, .messageData, .androidData, .adminAndroidData: nil
         }
-        let tracking = PayloadID.allCases.map(\.rawValue) + [PayloadSubject.flagKey]
-        return tracking.contains { root[$0] != nil }
-            || !["collapseKey", "priority", "to"].contains { root[$0] != nil }
+    }
+
+    /// The places that one message may have, this one among them, for apps on any platform.
+    var ofSameMessage: [PayloadPlace] {
+        switch self {
+        case .topLevel: [.topLevel]
+        case .data, .adminAndroidData, .adminAPNsPayload:
+            [.data, .adminAndroidData, .adminAPNsPayload]
+        case .messageData, .androidData, .apnsPayload: [.messageData, .androidData, .apnsPayload]
+        }
     }
 
     /// The members of the object; nil if the payload has no such object.
@@ -66,34 +76,72 @@ package enum PayloadPlace: Sendable, CaseIterable {
         return members
     }
 
+    /// The members of the object, and those that it overlays; nil if the payload has no such
+    /// object.
+    func scope(in root: [String: JSONValue]) -> [String: JSONValue]? {
+        let members = self.members(in: root)
+        guard let members, let below = self.overlaid?.members(in: root) else { return members }
+        return members.merging(below) { own, _ in own }
+    }
+
     private func exists(in root: [String: JSONValue]) -> Bool { self.members(in: root) != nil }
 }
 
+// MARK: The place in a payload
+
 extension PayloadPlace {
-    /// The paths of the ids in violations.
-    var idPaths: RuleSet.IDPaths {
-        switch self {
-        case .topLevel: Self.topLevelPaths
-        case .data: Self.dataPaths
-        case .messageData: Self.messageDataPaths
-        case .androidData: Self.androidDataPaths
-        case .apnsPayload: Self.apnsPayloadPaths
+    /// The place in a payload of this platform. Ids at the top level count, whatever its other keys
+    /// are called: a custom key may have the name of a wrapper.
+    init(in root: [String: JSONValue], platform: Platform) {
+        let form = Self.form(of: root, platform)
+        let isForeign = platform == .android && root["aps"]?.objectValue != nil
+        let hasMore = Self.idCounts(in: root) > Self.idCounts(in: form.scope(in: root) ?? [:])
+        self = hasMore && !isForeign ? .topLevel : form
+    }
+
+    /// The place that the names of a payload's objects tell.
+    private static func form(of root: [String: JSONValue], _ platform: Platform) -> PayloadPlace {
+        switch platform {
+        case .ios:
+            guard root["aps"] == nil else { return .topLevel }
+            let general: [PayloadPlace] = Self.isAdminMessage(root) ? [.data] : []
+            let places: [PayloadPlace] = [.apnsPayload, .messageData, .adminAPNsPayload] + general
+            return places.first { $0.exists(in: root) } ?? .topLevel
+        case .android:
+            if Self.adminAndroidData.exists(in: root) { return .adminAndroidData }
+            if Self.data.exists(in: root) { return .data }
+            if root["message"]?.objectValue != nil {
+                return Self.androidData.exists(in: root) ? .androidData : .messageData
+            }
+            return Self.isMap(root) ? .topLevel : .data
         }
     }
 
-    private static let topLevelPaths = Self.topLevel.newIDPaths
-    private static let dataPaths = Self.data.newIDPaths
-    private static let messageDataPaths = Self.messageData.newIDPaths
-    private static let androidDataPaths = Self.androidData.newIDPaths
-    private static let apnsPayloadPaths = Self.apnsPayload.newIDPaths
-
-    private var newIDPaths: RuleSet.IDPaths {
-        RuleSet.IDPaths(
-            delivery: self.violationPath(PayloadID.delivery.rawValue),
-            broadlog: self.violationPath(PayloadID.message.rawValue),
-            absence: "missing, or no string")
+    /// Whether an object with `data` is a message as firebase-admin takes it: it names a receiver,
+    /// or has settings of one platform.
+    private static func isAdminMessage(_ root: [String: JSONValue]) -> Bool {
+        ["token", "tokens", "topic", "condition"].contains { root[$0] != nil }
+            || ["apns", "android"].contains { root[$0]?.objectValue != nil }
     }
 
+    /// Whether an object without `data` is the map that code on Android gets, rather than a message
+    /// that lacks its data. Such a map holds only strings, under any names.
+    private static func isMap(_ root: [String: JSONValue]) -> Bool {
+        let wrappers = ["aps", "notification", "android", "apns"]
+        guard wrappers.allSatisfy({ root[$0]?.objectValue == nil }) else { return false }
+        let tracking = PayloadID.allCases.map(\.rawValue) + [PayloadSubject.flagKey]
+        return tracking.contains { root[$0] != nil }
+            || !["collapseKey", "priority", "to"].contains { root[$0] != nil }
+    }
+
+    /// How many ids an object has that a client could send, and how many of any value.
+    private static func idCounts(in members: [String: JSONValue]) -> (Int, Int) {
+        let ids = PayloadID.allCases.compactMap { members[$0.rawValue] }
+        return (ids.count { $0.stringValue?.isEmpty == false }, ids.count)
+    }
+}
+
+extension PayloadPlace {
     /// The path of a key in violations.
     func violationPath(_ key: String) -> String {
         ([RawPayload.field] + self.path + [key]).joined(separator: ".")

@@ -1,5 +1,6 @@
 // A payload for the rules and the inspector: the object with the app's keys, and all other objects.
 package import JSON
+internal import WireFormat
 
 /// A payload that is judged or inspected.
 package struct PayloadSubject {
@@ -12,7 +13,7 @@ package struct PayloadSubject {
     package let platform: Platform
     /// Where the vendor's client looks for its keys.
     package let place: PayloadPlace
-    /// The object there; empty if it is absent.
+    /// The object there, with the keys of the one that it overlays; empty if it is absent.
     package let scope: [String: JSONValue]
     /// Whether the object exists.
     package let hasScope: Bool
@@ -25,7 +26,7 @@ package struct PayloadSubject {
         self.root = root
         self.platform = platform
         self.place = PayloadPlace(in: root, platform: platform)
-        let scope = self.place.members(in: root)
+        let scope = self.place.scope(in: root)
         self.scope = scope ?? [:]
         self.hasScope = scope != nil
         self.contradictions = document.contradictions
@@ -37,30 +38,78 @@ package struct PayloadSubject {
     /// The members of the scope, in the order of their keys.
     package var scopeMembers: [(key: String, value: JSONValue)] { self.scope.inKeyOrder }
 
-    /// The `aps` object; empty if it is absent.
-    package var aps: [String: JSONValue] { self.scope["aps"]?.objectValue ?? [:] }
+    /// The objects of which the scope is made, the one that counts first, each with the prefix of
+    /// its keys' paths.
+    package var layers: [(prefix: String, members: [String: JSONValue])] {
+        [self.place, self.place.overlaid].compactMap { place in
+            guard let place, let members = place.members(in: self.root) else { return nil }
+            return (place.prefix, members)
+        }
+    }
 
-    /// The flag as the vendor's client reads it; nil if it is absent. A value that is not a string
-    /// counts as absent on iOS; on Android it is neither on nor off (D5).
-    package var flag: String? {
-        guard let value = self.scope[PayloadSubject.flagKey] else { return nil }
-        return value.stringValue ?? (self.platform == .android ? value.text : nil)
+    /// The `aps` object; empty if it is absent. The data for all platforms has none.
+    package var aps: [String: JSONValue] {
+        guard self.place != .data, self.place != .messageData else { return [:] }
+        return self.place.members(in: self.root)?["aps"]?.objectValue ?? [:]
     }
 
     /// Whether neither id is in the scope.
-    package var hasNoID: Bool { PayloadID.allCases.allSatisfy { self.scope[$0.rawValue] == nil } }
+    package var hasNoID: Bool { !Self.hasID(self.scope) }
 
     /// The path of a key in the scope.
-    package func path(_ key: String) -> String { self.prefix + JSONValue.keyName(key) }
+    package func path(_ key: String) -> String {
+        self.layer(of: key).prefix + JSONValue.keyName(key)
+    }
+
+    /// The place of a key in the scope.
+    func layer(of key: String) -> PayloadPlace {
+        guard let overlaid = self.place.overlaid, self.place.members(in: self.root)?[key] == nil,
+            overlaid.members(in: self.root)?[key] != nil
+        else { return self.place }
+        return overlaid
+    }
 
     /// The prefix of the paths of the scope's keys.
-    package var prefix: String { self.place.path.map { $0 + "." }.joined() }
+    package var prefix: String { self.place.prefix }
 
     /// Whether an object is at this path.
     package func has(_ path: [String]) -> Bool {
         var value: JSONValue? = .object(self.root)
         for key in path { value = value?.objectValue?[key] }
         return value != nil
+    }
+
+    private static func hasID(_ members: [String: JSONValue]) -> Bool {
+        PayloadID.allCases.contains { members[$0.rawValue] != nil }
+    }
+
+    // MARK: The flag
+
+    /// The flag that counts; nil if it is absent. It is the one in the scope, but an `off` in the
+    /// data for all platforms is obeyed even if data of one platform overlays or replaces it: the
+    /// operator switched the delivery's tracking off.
+    package var flagValue: JSONValue? { self.generalOff ?? self.scope[Self.flagKey] }
+
+    /// The path of the flag that counts.
+    package var flagPath: String {
+        guard self.generalOff != nil, let general = self.place.general else {
+            return self.path(Self.flagKey)
+        }
+        return general.prefix + Self.flagKey
+    }
+
+    /// The flag as the vendor's client reads it; nil if it is absent. A value that is not a string
+    /// counts as absent on iOS; on Android it is neither on nor off (D5).
+    package var flag: String? {
+        guard let value = self.flagValue else { return nil }
+        return value.stringValue ?? (self.platform == .android ? value.text : nil)
+    }
+
+    /// The flag in the data for all platforms, beside data of one platform; nil unless it is `off`.
+    private var generalOff: JSONValue? {
+        let value = self.place.general?.members(in: self.root)?[Self.flagKey]
+        let flag = value?.stringValue?.withBytes { TrackingFlag($0, platform: self.platform) }
+        return flag == .off ? value : nil
     }
 
     // MARK: Contradictions
@@ -86,17 +135,21 @@ package struct PayloadSubject {
         guard self.hasNoID || !self.hasScope else { return nil }
         switch self.platform {
         case .android:
-            guard self.root["aps"]?.objectValue != nil, !self.hasScope else { return nil }
+            guard self.root["aps"]?.objectValue != nil, !self.hasScope || Self.hasID(self.root)
+            else { return nil }
             return "PLATFORM_ANDROID contradicts the raw payload, which has `aps`: send the "
                 + "payload's own platform"
         case .ios:
-            let isOther = [.data, .messageData, .androidData].contains { (place: PayloadPlace) in
-                let members = place.members(in: self.root) ?? [:]
-                return PayloadID.allCases.contains { members[$0.rawValue] != nil }
-            }
-            guard isOther, self.root["aps"] == nil else { return nil }
-            return "PLATFORM_IOS contradicts the raw payload, which has its ids in `data`: send "
-                + "the payload's own platform"
+            let places: [PayloadPlace] = [.data, .androidData, .adminAndroidData]
+            let place = places.first { Self.hasID($0.members(in: self.root) ?? [:]) }
+            guard let place, self.root["aps"] == nil else { return nil }
+            let fix =
+                place == .data
+                ? "if the app's library for iOS made it of userInfo, send what is in `data` alone; "
+                    + "if an app on Android got it, send PLATFORM_ANDROID"
+                : "no app on iOS gets that; send PLATFORM_ANDROID, or the payload for iOS"
+            return "PLATFORM_IOS contradicts the raw payload, which has its ids \(place.name): "
+                + fix
         }
     }
 
@@ -107,7 +160,13 @@ package struct PayloadSubject {
     package var otherObjects: [(path: [String], members: [String: JSONValue])] {
         var found: [(path: [String], members: [String: JSONValue])] = []
         self.search(self.root, path: [], into: &found)
-        return found.filter { $0.path != self.place.path }
+        let scope: [[String]?] = [self.place.path, self.place.overlaid?.path]
+        return found.filter { !scope.contains($0.path) }
+    }
+
+    /// Whether apps on another platform find their keys at this path of the same message.
+    package func isOfOtherPlatform(_ path: [String]) -> Bool {
+        self.place.ofSameMessage.contains { $0.path == path }
     }
 
     /// Deep enough for every wrapper that push services know ("message.apns.payload.aps.alert").

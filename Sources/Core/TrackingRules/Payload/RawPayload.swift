@@ -9,8 +9,10 @@ struct RawPayload {
 
     /// The event's platform; nil if it has none, which is a violation.
     let platform: Platform?
-    /// Where its ids, flag and media are.
+    /// Where its ids, flag and media are read.
     private(set) var place = PayloadPlace.topLevel
+    /// Where its ids are, or would be if they are absent.
+    private(set) var idPlace = RuleSet.IDPlace.raw(delivery: .topLevel, broadlog: .topLevel)
     /// What is wrong with the payload's form. No id is named, because the person may not have
     /// consented.
     private(set) var violations: [Violation] = []
@@ -63,6 +65,9 @@ struct RawPayload {
         guard let platform else { return }
         let subject = PayloadSubject(document, root: root, platform: platform)
         self.place = subject.place
+        self.idPlace = .raw(
+            delivery: subject.layer(of: PayloadID.delivery.rawValue),
+            broadlog: subject.layer(of: PayloadID.message.rawValue))
         self.addViolations(of: subject)
         self.deliveryID = subject.scope[PayloadID.delivery.rawValue]?.stringValue ?? ""
         self.messageID = subject.scope[PayloadID.message.rawValue]?.stringValue ?? ""

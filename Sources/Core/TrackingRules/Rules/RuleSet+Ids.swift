@@ -17,13 +17,17 @@ extension RuleSet {
         /// In fields of the event, by their paths.
         case fields(delivery: StaticString, broadlog: StaticString)
         /// In the JSON of a raw payload.
-        case raw(PayloadPlace)
+        case raw(delivery: PayloadPlace, broadlog: PayloadPlace)
 
         var paths: IDPaths {
             switch self {
             case .fields(let delivery, let broadlog):
                 IDPaths(delivery: "\(delivery)", broadlog: "\(broadlog)")
-            case .raw(let place): place.idPaths
+            case .raw(let delivery, let broadlog):
+                IDPaths(
+                    delivery: delivery.violationPath(PayloadID.delivery.rawValue),
+                    broadlog: broadlog.violationPath(PayloadID.message.rawValue),
+                    absence: "missing, or no string")
             }
         }
     }

@@ -58,7 +58,7 @@ extension RuleSet {
         case .fcm(hasData: true): (place, platform) = (Self.fcmIDs, .android)
         case .raw:
             guard let raw, let target = raw.platform else { return .rejected([]) }
-            (place, platform) = (.raw(raw.place), target)
+            (place, platform) = (raw.idPlace, target)
         case .none, .fcm(hasData: false): return .rejected([])  // Rejected by the form rules.
         }
         guard let product = Product(number: event.push.product) else { return .rejected([]) }
