@@ -100,15 +100,25 @@ private struct RawPayloadFuzzer {
                 require(Self.holds(whole.value, parts.value), "the readers differ")
                 require(whole.contradictions == parts.contradictions, "the contradictions differ")
                 let inspection = PayloadInspector().inspect(whole, platform: self.platform)
+                let isSame = inspection.tracked == (judgement.verdict == .accepted)
                 require(
-                    inspection.tracked == (judgement.verdict == .accepted)
-                        || json.count > PayloadDocument.maximumByteCount,
+                    isSame || !self.arrives(whole),
                     "tracked: \(inspection.tracked), and \(judgement)")
+                let pushed = whole.pushedByteCount(at: []) ?? 0
+                require(pushed <= json.count, "compact JSON is larger than the text")
             } catch {
                 require(
                     error.isTooDeep && self.limits.rawPayloadLevels < JSONValue.maximumDepth,
                     "what is JSON is refused: \(error)")
             }
+        }
+    }
+
+    /// Whether each part is small enough to be pushed.
+    private func arrives(_ whole: PayloadDocument) -> Bool {
+        let root = whole.value.objectValue ?? [:]
+        return PayloadSubject(whole, root: root, platform: self.platform).pushedParts.allSatisfy {
+            (whole.pushedByteCount(at: $0) ?? 0) <= PayloadDocument.maximumByteCount
         }
     }
 

@@ -38,6 +38,8 @@ COSTLY = {
     "ids in wrong places": filled('"#":{"_mId":{},"_dId":[]}'),
     "ids within ids": '{"data":' + '{"_mId":' * 20 + filled('"#":"#"', "{", "}")[:60_000 - 9]
                       .rsplit(",", 1)[0] + "}" + "}" * 21,
+    "ids in texts": filled('"#":"{\\"_dId\\":1}"'),
+    "texts in texts": filled('"#":"{\\"a\\":\\"{\\\\\\"_mId\\\\\\":1}\\"}"'),
     "escapes": '{"a":"' + "\\u00e9" * 10_000 + '"}',
     "long numbers": filled("0." + "1" * 1000, '{"a":[', "]}"),
 }

@@ -228,7 +228,10 @@ def test_the_command_sends_a_payload_as_it_is(make_server, tmp_path, text, platf
     ("c03-universal.json", "ios", ("56c4", "h1c03")),
     ("c03-universal.json", "android", ("56c4", "h1c03")),
     ("c10-data-object.json", "android", ("c10a", "h1c30")),
-    ("c10-other-object.json", "android", ("c10c", "h1c32"))])
+    ("c10-other-object.json", "android", ("c10c", "h1c32")),
+    ("c11-numbers.json", "ios", ("c11d", "h1c40")),
+    ("c11-numbers-fcm.json", "android", ("c11e", "h1c41")),
+    ("c16-pretty.json", "ios", ("c16d", "h1c70"))])
 def test_reported_payloads_are_sent_as_they_are(make_server, payloads, name, platform, ids):
     """Payloads after reports of faults elsewhere: they count, and no byte of them changes."""
     line = sent_as_it_is(make_server, payloads / "reported" / name, platform)

@@ -45,6 +45,32 @@ struct JSONReaderTests {
         }
     }
 
+    @Test(
+        "The size in compact JSON is without spaces and needless escapes, whatever the text has",
+        arguments: [
+            ("{}", [], "{}"), (" [ ] ", [], "[]"), ("\u{FEFF}[ 1 , 2 ]", [], "[1,2]"),
+            (#"{ "a" : { "b" : [ true , null ] } }"#, [], #"{"a":{"b":[true,null]}}"#),
+            // Members and digits stay as they are.
+            ("[1.0, 19.90 ,1e2, -0 , false]", [], "[1.0,19.90,1e2,-0,false]"),
+            (#"{"a": 1, "a": 2}"#, [], #"{"a":1,"a":2}"#),
+            (#""\u0041\u00e9\u20ac\ud83d\ude00""#, [], #""Aé€😀""#),
+            (#""\u0022\u005c\u000a\u0001\/\b\f\n\r\t\"\\""#, [], #""\"\\\n\u0001/\b\f\n\r\t\"\\""#),
+            (#"{ "\u0061" : 1 }"#, [], #"{"a":1}"#),
+            (#"{"x":[1],"a":{"b": [ 1 ]},"a":5}"#, ["a"], #"{"b":[1]}"#),
+            (#"{"x":[1],"a":{"\u0062": [ 1 ]}}"#, ["a", "b"], "[1]"),
+        ] as [(String, [String], String)])
+    func compactSize(json: String, path: [String], compact: String) throws {
+        let count = try JSONReader.compactByteCount(of: Array(json.utf8), at: path, .payload)
+        #expect(count == compact.utf8.count)
+    }
+
+    @Test(
+        "What is not there has no size", arguments: [["b"], ["a", "b"], ["a", "0"], ["c", "d"]])
+    func compactSizeOfNothing(path: [String]) throws {
+        let json = Array(#"{"a":[1],"c":"d"}"#.utf8)
+        #expect(try JSONReader.compactByteCount(of: json, at: path, .payload) == nil)
+    }
+
     /// Bytes that count how often one of them is looked at.
     private struct CountedBytes: RandomAccessCollection {
         final class Looks: Sendable {

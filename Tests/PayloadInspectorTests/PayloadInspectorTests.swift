@@ -113,13 +113,72 @@ struct PayloadInspectorTests {
         #expect(try PayloadRow.inspect(json, .ios).findings.map(\.key) == ["_acsDeliveryTracking"])
     }
 
-    @Test("D13, D55: over 4096 bytes is an error: it does not arrive, and is not tracked")
-    func size() throws {
-        #expect(try PayloadRow.inspect(PayloadRow.soundIOS, .ios, byteCount: 4096).findings == [])
-        let inspection = try PayloadRow.inspect(PayloadRow.soundIOS, .ios, byteCount: 4097)
-        #expect(!inspection.tracked)
-        #expect(inspection.findings.map(\.severity) == [.error])
-        #expect(inspection.findings.first?.description.contains("4097") == true)
+    /// A payload of which one part has so many bytes as it is pushed.
+    private struct SizedPayload: Sendable, CustomTestStringConvertible {
+        let platform: Platform
+        /// The part's path.
+        let part: String
+        let json: @Sendable (Int) -> String
+
+        var testDescription: String { "\(self.platform) \(self.part) \(self.json(300))" }
+
+        init(_ platform: Platform, _ part: String, json: @escaping @Sendable (Int) -> String) {
+            self.platform = platform
+            self.part = part
+            self.json = json
+        }
+    }
+
+    /// A sound object that has so many bytes as it is pushed: without the spaces in it, and with
+    /// its escapes resolved, of which each stands for so many bytes.
+    private static func object(
+        _ byteCount: Int, _ head: String = "", escape: String = "", escapeBytes: Int = 0
+    ) -> String {
+        let empty = #"{\#(head)\#(PayloadRow.ids),"x":""}"#.utf8.count
+        let escapes = String(repeating: escape, count: 10)
+        let rest = String(repeating: "x", count: byteCount - empty - 10 * escapeBytes)
+        return "{ \(head)\n\t\(PayloadRow.ids) , \"x\" : \"\(escapes)\(rest)\"}"
+    }
+
+    private static let aps = #""aps":{"content-available":1},"#
+    /// What another part of a message has.
+    private static let other = #"{"a":"\#(String(repeating: "z", count: 1000))"}"#
+
+    private static let sizes = [
+        SizedPayload(.ios, "") { Self.object($0, Self.aps) },
+        SizedPayload(.ios, "") { Self.object($0, Self.aps, escape: #"\u0041"#, escapeBytes: 1) },
+        SizedPayload(.ios, "") { Self.object($0, Self.aps, escape: #"\u00e9"#, escapeBytes: 2) },
+        SizedPayload(.ios, "") {
+            Self.object($0, Self.aps, escape: #"\ud83d\ude00"#, escapeBytes: 4)
+        },
+        SizedPayload(.ios, "") { Self.object($0, Self.aps, escape: #"\"\n\/"#, escapeBytes: 5) },
+        SizedPayload(.android, "") { Self.object($0) },
+        SizedPayload(.android, "data") { #"{"priority":"high","data":\#(Self.object($0))}"# },
+        SizedPayload(.android, "message.data") {
+            #"{"message":{"data":\#(Self.object($0)),"apns":{"payload":\#(Self.other)}}}"#
+        },
+        SizedPayload(.ios, "message.apns.payload") {
+            #"{"message":{"data":\#(Self.other),"apns":{"payload":\#(Self.object($0, Self.aps))}}}"#
+        },
+    ]
+
+    @Test("D13, D55: 4096 bytes as they are pushed arrive, and one more do not", arguments: sizes)
+    private func size(_ payload: SizedPayload) throws {
+        let fitting = try PayloadRow.inspect(payload.json(4096), payload.platform)
+        #expect(fitting.tracked && fitting.findings.allSatisfy { $0.severity == .note })
+        let inspection = try PayloadRow.inspect(payload.json(4097), payload.platform)
+        let errors = inspection.findings.filter { $0.severity == .error }
+        #expect(!inspection.tracked && errors.map(\.key) == [payload.part], "\(errors)")
+        #expect(errors.first?.description.contains("4097 bytes as it is pushed") == true)
+    }
+
+    @Test("D55: a text that no event may hold is an error, however little of it is pushed")
+    func textSize() throws {
+        let limit = Limits().rawPayloadBytes
+        #expect(try PayloadRow.inspect(PayloadRow.soundIOS, .ios, byteCount: limit).findings == [])
+        let inspection = try PayloadRow.inspect(PayloadRow.soundIOS, .ios, byteCount: limit + 1)
+        #expect(!inspection.tracked && inspection.findings.map(\.severity) == [.error])
+        #expect(inspection.findings.first?.description.contains("\(limit + 1)") == true)
     }
 
     @Test("D13: findings come worst first, in the same order in every run, and bounded")

@@ -99,6 +99,31 @@ struct PayloadPlacesTests {
         try row.check()
     }
 
+    private static let textRows: [PayloadRow] = [
+        PayloadRow(
+            .android, #"{"data":{"body":"{\"_mId\":\"h1\",\"_dId\":\"a\"}"}}"#, .error,
+            "data.body._mId", "in a string that holds JSON", "inside `data`; move it there",
+            tracked: false),
+        PayloadRow(
+            .ios, #"{"aps":{},"custom":" {\"a\":{\"_dId\":\"a\"}}","_mId":"h1"}"#, .error,
+            "custom.a._dId", "inside `custom.a`, in a string", "at the top level", tracked: false),
+        PayloadRow(
+            .android, #"{"data":"{\"_mId\":\"h1\",\"_dId\":\"a\"}"}"#, .error, "data._mId",
+            "inside `data`, in a string", tracked: false),
+        // A text in a text.
+        PayloadRow(
+            .ios, #"{"a":"{\"b\":\"{\\\"_dId\\\":\\\"a\\\"}\"}","_mId":"h1"}"#, .error, "a.b._dId",
+            "in a string", tracked: false),
+        PayloadRow(
+            .ios, #"{"aps":{},"body":"{\"_dId\":\"56c4\"}",\#(PayloadRow.ids)}"#, .note,
+            "body._dId", "can go", tracked: true),
+    ]
+
+    @Test("D13: ids in a text that is JSON itself are found", arguments: textRows)
+    func texts(row: PayloadRow) throws {
+        try row.check()
+    }
+
     @Test(
         "D13: a message for all platforms gets no advice on the places that others read",
         arguments: [
@@ -122,6 +147,21 @@ struct PayloadPlacesTests {
 
     private static let ids = PayloadRow.ids
 
+    @Test(
+        "D13: FCM's own keys get no advice, and what is like them does",
+        arguments: [
+            ("from", false), ("collapse_key", false), ("message_type", false),
+            ("rawData", false), ("gcm.n.e", false), ("gcm.message_id", false),
+            ("google.sent_time", false), ("google.c.a.e", false), ("gcmx", true),
+            ("googlee", true), ("From", true), ("collapse-key", true),
+        ])
+    func keysOfFCM(key: String, isAdvised: Bool) throws {
+        for json in [#"{"\#(key)":5,\#(Self.ids)}"#, #"{"data":{"\#(key)":5,\#(Self.ids)}}"#] {
+            let keys = try PayloadRow.inspect(json, .android).findings.map(\.key)
+            #expect(keys.contains { $0.hasSuffix(key) } == isAdvised, "\(keys)")
+        }
+    }
+
     private static let nameRows: [PayloadRow] = [
         PayloadRow(
             .ios, #"{"_mid":"h1","_dId":"a"}"#, .error, "_mid", "mean `_mId`", tracked: false),
@@ -130,6 +170,25 @@ struct PayloadPlacesTests {
         PayloadRow(
             .android, #"{"data":{"mId":"h1","_dId":"a"}}"#, .error, "data.mId", "mean `_mId`",
             tracked: false),
+        // As the vendor's own page has them, with a small L.
+        PayloadRow(
+            .ios, #"{"_mld":"h1","_dId":"a"}"#, .error, "_mld", "mean `_mId`",
+            "a capital i where this has `l`", tracked: false),
+        PayloadRow(
+            .android, #"{"data":{"_mId":"h1","_dld":"a"}}"#, .error, "data._dld", "mean `_dId`",
+            tracked: false),
+        PayloadRow(
+            .ios, #"{"_m1d":"h1","_dId":"a"}"#, .error, "_m1d", "mean `_mId`", tracked: false),
+        PayloadRow(
+            .ios, #"{"aps":{},"deliveryld":"a","_mId":"h1"}"#, .error, "deliveryld",
+            "only as `_dId`", tracked: false),
+        PayloadRow(
+            .android, #"{"message":{"data":{"_mld":"h1","_dId":"a"}}}"#, .error,
+            "message.data._mld", tracked: false),
+        PayloadRow(
+            .ios,
+            #"{"message":{"data":{"_mld":"h1"},"apns":{"payload":{"aps":{},"_dId":"a"}}}}"#,
+            .error, "message.data._mld", "mean `_mId`", tracked: false),
         PayloadRow(
             .ios, #"{"_mid":"h1",\#(PayloadRow.ids)}"#, .note, "_mid", "custom field", tracked: true
         ),

@@ -12,6 +12,8 @@ internal import WireFormat
 struct ReportedPayloadsTests {
     /// Name, platform, and the keys of all findings.
     private static let rows: [(String, Platform, [String])] = [
+        // FCM's own keys beside the app's: nobody can rename or quote them.
+        ("c01-userinfo.json", .ios, ["aps.content-available"]), ("c01-extras.json", .android, [""]),
         // One message for both systems, with the app's keys in the data that both read.
         ("c03-universal.json", .ios, ["message"]),
         ("c03-universal.json", .android, ["message", "message.token"]),
@@ -21,6 +23,12 @@ struct ReportedPayloadsTests {
         (
             "c10-data-object.json", .ios, ["aps", "title", "body", "aps.content-available"]
         ),
+        ("c11-numbers.json", .ios, []),
+        ("c11-numbers-fcm.json", .android, ["data.orderId", "data.price"]),
+        // Over 4,096 bytes as text: indented, escaped, in two parts that are pushed apart.
+        ("c16-pretty.json", .ios, []), ("c16-escaped.json", .ios, []),
+        ("c16-both.json", .ios, ["message", "aps.content-available"]),
+        ("c16-both.json", .android, ["message", "message.token"]),
     ]
 
     @Test(

@@ -128,7 +128,7 @@ extension JSONReader {
     }
 
     /// Checks the next value without keeping it.
-    private mutating func pass(depth: Int) throws(JSONFault) {
+    mutating func pass(depth: Int) throws(JSONFault) {
         switch self.start() {
         case UInt8(ascii: "{"):
             try self.eachMember(depth: depth + 1) { reader, _ throws(JSONFault) in

@@ -14,6 +14,16 @@ extension PayloadInspector {
         ("mutable-content", 2), ("collapseKey", 1),
     ].map { (key: $0.0, letters: letters(of: $0.0), typos: $0.1) }
 
+    /// Keys that FCM itself puts beside the app's, and beginnings of such keys.
+    private static let fcmKeys = ["from", "collapse_key", "message_type", "rawData"]
+    private static let fcmPrefixes = ["google.", "gcm."]
+
+    /// Whether a key is FCM's own: no sender can rename it, or put its value in quotes.
+    static func isOfFCM(_ key: String) -> Bool {
+        Self.fcmKeys.contains { key.utf8.elementsEqual($0.utf8) }
+            || Self.fcmPrefixes.contains { key.utf8.starts(with: $0.utf8) }
+    }
+
     /// Keys that differ from a known one in case, separators or a typo (D1, D13).
     func nearMissFindings(_ subject: PayloadSubject) -> [PayloadFinding] {
         var places = [("", subject.rootMembers)]
@@ -41,7 +51,7 @@ extension PayloadInspector {
         _ key: String, value: JSONValue, path: String, in subject: PayloadSubject,
         to findings: inout PayloadFindings
     ) {
-        guard let meant = Self.knownKey(near: key) else { return }
+        guard !Self.isOfFCM(key), let meant = Self.knownKey(near: key) else { return }
         let home = self.home(of: meant, in: subject)
         let isID = PayloadID(rawValue: meant) != nil
         let damage: PayloadFinding.Severity = isID ? .error : .warning
@@ -49,8 +59,14 @@ extension PayloadInspector {
         findings.add(
             home.members[meant] == nil ? damage : .note, path + name,
             "`\(name)` is no key that clients know, with the value \(value.excerpt). Did you mean "
-                + "`\(meant)`, \(home.name)? Keys are compared letter for letter; rename it, "
-                + "unless it is a custom field of yours.")
+                + "`\(meant)`, \(home.name)?\(isID ? Self.lookAlike(in: key) : "") Keys are "
+                + "compared letter for letter; rename it, unless it is a custom field of yours.")
+    }
+
+    /// Says what an id's key has in place of its `I`, since people cannot see it.
+    private static func lookAlike(in key: String) -> String {
+        let found = key.unicodeScalars.first { "L1l|".unicodeScalars.contains($0) }
+        return found.map { " It has a capital i where this has `\($0)`." } ?? ""
     }
 
     /// The object to which a known key belongs.
@@ -78,10 +94,13 @@ extension PayloadInspector {
         }?.key
     }
 
-    /// The letters and digits of a key in lower case, without the separators of its style.
+    /// The letters and digits of a key in lower case, without the separators of its style. What
+    /// looks like an `I` is one: the vendor's own page has `_dld` for `_dId`.
     static func letters(of key: String) -> [UInt8] {
         key.utf8.compactMap { byte in
             switch byte {
+            case UInt8(ascii: "L"), UInt8(ascii: "l"), UInt8(ascii: "1"), UInt8(ascii: "|"):
+                UInt8(ascii: "i")
             case UInt8(ascii: "A")...UInt8(ascii: "Z"): byte | 0x20
             case UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: " "), UInt8(ascii: "."): nil
             default: byte

@@ -56,11 +56,7 @@ extension PayloadInspector {
 
     /// Findings on a message with `notification`, which the system shows without running the app.
     private func shownBySystemFindings(_ subject: PayloadSubject) -> [PayloadFinding] {
-        let paths = [
-            ["notification"], ["android", "notification"], ["message", "notification"],
-            ["message", "android", "notification"],
-        ]
-        return paths.filter(subject.has).map { path in
+        PayloadSubject.notificationPaths.filter(subject.has).map { path in
             let key = path.joined(separator: ".")
             return PayloadFinding(
                 .warning, key,
@@ -74,7 +70,9 @@ extension PayloadInspector {
     /// The keys of `data` whose values must be strings and have no other check.
     private func dataKeys(_ subject: PayloadSubject) -> [String] {
         let others = PayloadID.allCases.map(\.rawValue) + [PayloadSubject.flagKey, "badge"]
-        return subject.scopeMembers.map(\.key).filter { !others.contains($0) }
+        return subject.scopeMembers.map(\.key).filter {
+            !others.contains($0) && !Self.isOfFCM($0)
+        }
     }
 
     // MARK: - iOS

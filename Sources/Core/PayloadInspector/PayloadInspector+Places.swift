@@ -53,14 +53,17 @@ extension PayloadInspector {
     private func misplacedTrackingFindings(_ subject: PayloadSubject) -> [PayloadFinding] {
         let ids = PayloadID.allCases.map(\.rawValue)
         var findings = PayloadFindings()
-        for (path, members) in subject.otherObjects {
+        for object in subject.otherObjects {
+            let path = object.path
             for key in ids + [PayloadSubject.flagKey] {
-                guard let value = members[key] else { continue }
-                let place = path.isEmpty ? "at the top level" : "inside `\(Self.joined(path))`"
+                guard let value = object.members[key] else { continue }
+                let text = object.isInText ? ", in a string that holds JSON" : ""
+                let place =
+                    path.isEmpty ? "at the top level" : "inside `\(Self.joined(path))`" + text
                 let counted = ids.contains(key) ? subject.scope[key] : subject.flagValue
                 let isMissing = counted == nil
                 // In the same message, it is where an app on another platform reads it.
-                guard isMissing || !subject.isOfOtherPlatform(path) else { continue }
+                guard isMissing || !subject.isOfOtherPlatform(object) else { continue }
                 let damage: PayloadFinding.Severity = ids.contains(key) ? .error : .warning
                 let fix = isMissing ? "move it there." : "it is there too, so this one can go."
                 findings.add(

@@ -42,7 +42,7 @@ extension PayloadInspector {
     ) -> [PayloadFinding] {
         var findings = PayloadFindings()
         for (key, value) in members {
-            guard let variable = Self.variable(near: key) else { continue }
+            guard !Self.isOfFCM(key), let variable = Self.variable(near: key) else { continue }
             let name = JSONValue.keyName(key)
             let isMissing = subject.scope[variable.id.rawValue] == nil
             findings.add(

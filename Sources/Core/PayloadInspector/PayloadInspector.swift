@@ -27,7 +27,7 @@ package struct PayloadInspector: Sendable {
             PayloadIDReading(of: $0, in: subject).finding(in: subject)
         }
         if let flag = PayloadFlagReading(of: subject).finding(in: subject) { findings.append(flag) }
-        findings += self.sizeFindings(payload.byteCount)
+        findings += self.sizeFindings(subject, payload)
         findings += self.misplacedFindings(subject)
         findings += self.nearMissFindings(subject)
         findings += self.trackActionFindings(subject)
@@ -35,15 +35,33 @@ package struct PayloadInspector: Sendable {
         return PayloadInspection(findings)
     }
 
-    private func sizeFindings(_ byteCount: Int) -> [PayloadFinding] {
-        guard byteCount > PayloadDocument.maximumByteCount else { return [] }
-        return [
-            PayloadFinding(
-                .error, "",
-                "The payload has \(byteCount) bytes, and APNs and FCM take at most "
-                    + "\(PayloadDocument.maximumByteCount): it will not arrive. Shorten its texts "
-                    + "or its custom fields.")
-        ]
+    /// Findings on what is too large to be pushed, and on a text that no event may hold.
+    private func sizeFindings(
+        _ subject: PayloadSubject, _ payload: PayloadDocument
+    ) -> [PayloadFinding] {
+        let limit = PayloadDocument.maximumByteCount
+        // No part is larger than the text.
+        guard payload.byteCount > limit else { return [] }
+        var findings = subject.pushedParts.compactMap { path -> PayloadFinding? in
+            guard let count = payload.pushedByteCount(at: path), count > limit else { return nil }
+            let key = path.joined(separator: ".")
+            let part = key.isEmpty ? "The payload" : "`\(key)`"
+            return PayloadFinding(
+                .error, key,
+                "\(part) has \(count) bytes as it is pushed, in compact JSON and UTF-8, and APNs "
+                    + "and FCM take at most \(limit): it will not arrive. Shorten its texts or its "
+                    + "custom fields.")
+        }
+        let textLimit = Limits().rawPayloadBytes
+        if payload.byteCount > textLimit {
+            findings.append(
+                PayloadFinding(
+                    .error, "",
+                    "The text has \(payload.byteCount) bytes, and an event takes a raw payload of "
+                        + "at most \(textLimit) (limits.raw_payload_bytes): with this text it is "
+                        + "rejected. Write it without indentation and escapes."))
+        }
+        return findings
     }
 
     /// Findings on keys with two values: no client is known to take the right one.

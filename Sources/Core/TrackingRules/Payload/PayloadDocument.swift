@@ -4,13 +4,15 @@ internal import WireFormat
 
 /// A payload's JSON, parsed.
 package struct PayloadDocument: Sendable {
-    /// The largest payload that APNs and FCM take, in bytes.
+    /// The largest payload that APNs and FCM take, in bytes as it is pushed.
     package static let maximumByteCount = 4096
 
     /// The whole value, or the parts that the rules read.
     package let value: JSONValue
-    /// The size of the JSON.
+    /// The size of the text.
     package let byteCount: Int
+    /// The text; empty if only parts were read.
+    private let text: [UInt8]
     /// Paths of keys that the rules read and that occur twice, with different values.
     let contradictions: [String]
 
@@ -20,6 +22,7 @@ package struct PayloadDocument: Sendable {
     package init(_ bytes: [UInt8]) throws(JSONFault) {
         self.value = try JSONValue(payload: bytes)
         self.byteCount = bytes.count
+        self.text = bytes
         self.contradictions = try JSONReader.kept(of: bytes, Self.shape, .payload).contradictions
     }
 
@@ -35,6 +38,7 @@ package struct PayloadDocument: Sendable {
             JSONRules(maxDepth: maxDepth, maxNumberBytes: 1024, takesRepeatedNames: true))
         self.value = kept.value
         self.byteCount = bytes.count
+        self.text = []
         self.contradictions = kept.contradictions
     }
 
@@ -42,6 +46,15 @@ package struct PayloadDocument: Sendable {
     package func contradicts(_ platform: Platform) -> Bool {
         guard let root = self.value.objectValue else { return false }
         return PayloadSubject(self, root: root, platform: platform).platformConflict != nil
+    }
+
+    /// The bytes of a part as a push service gets it: compact and in UTF-8, however the text is
+    /// indented or escaped; nil if there is no such part. Only for a document that was read whole.
+    ///
+    /// - Parameter path: the keys that lead to it; none for the whole payload.
+    package func pushedByteCount(at path: [String]) -> Int? {
+        // The text has been read before, so it has no fault; one of parts alone has no text.
+        try? JSONReader.compactByteCount(of: self.text, at: path, .payload)
     }
 
     /// The keys that the rules read, in each place that a payload may have, and the keys by which

@@ -83,6 +83,22 @@ package struct PayloadSubject {
         PayloadID.allCases.contains { members[$0.rawValue] != nil }
     }
 
+    /// Where a message may have a notification that Android shows by itself.
+    package static let notificationPaths = [
+        ["notification"], ["android", "notification"], ["message", "notification"],
+        ["message", "android", "notification"],
+    ]
+
+    /// The paths of the parts that are pushed to the platform; a push service limits each by
+    /// itself.
+    package var pushedParts: [[String]] {
+        guard self.place != .topLevel else { return [[]] }
+        let others =
+            self.platform == .android
+            ? Self.notificationPaths : [self.place.overlaid?.path].compactMap(\.self)
+        return ([self.place.path] + others).filter(self.has)
+    }
+
     // MARK: The flag
 
     /// The flag that counts; nil if it is absent. It is the one in the scope, but an `off` in the
@@ -155,31 +171,57 @@ package struct PayloadSubject {
 
     // MARK: All other objects
 
-    /// Every object below the root that people put keys into, with its path, except the scope.
-    /// Arrays are not searched; `maximumSearchDepth` bounds the depth.
-    package var otherObjects: [(path: [String], members: [String: JSONValue])] {
-        var found: [(path: [String], members: [String: JSONValue])] = []
-        self.search(self.root, path: [], into: &found)
-        let scope: [[String]?] = [self.place.path, self.place.overlaid?.path]
-        return found.filter { !scope.contains($0.path) }
+    /// An object outside the scope.
+    package struct OtherObject {
+        /// The keys that lead to it, as they are shown.
+        package let path: [String]
+        /// Its members.
+        package let members: [String: JSONValue]
+        /// Whether it is, or is below, a string that holds JSON.
+        package let isInText: Bool
     }
 
-    /// Whether apps on another platform find their keys at this path of the same message.
-    package func isOfOtherPlatform(_ path: [String]) -> Bool {
-        self.place.ofSameMessage.contains { $0.path == path }
+    /// Every object below the root that people put keys into, except the scope: also what a string
+    /// holds as JSON, which a library or a gateway may have made of an object. Arrays are not
+    /// searched; `maximumSearchDepth` bounds the depth.
+    package var otherObjects: [OtherObject] {
+        var found: [OtherObject] = []
+        self.search(OtherObject(path: [], members: self.root, isInText: false), into: &found)
+        let scope: [[String]?] = [self.place.path, self.place.overlaid?.path]
+        return found.filter { $0.isInText || !scope.contains($0.path) }
+    }
+
+    /// Whether apps on another platform find their keys in this object of the same message.
+    package func isOfOtherPlatform(_ object: OtherObject) -> Bool {
+        !object.isInText && self.place.ofSameMessage.contains { $0.path == object.path }
     }
 
     /// Deep enough for every wrapper that push services know ("message.apns.payload.aps.alert").
     private static let maximumSearchDepth = 6
+    /// The shortest text that holds one of the keys: `{"_dId":1}`.
+    private static let minimumTextByteCount = 10
 
-    private func search(
-        _ members: [String: JSONValue], path: [String],
-        into found: inout [(path: [String], members: [String: JSONValue])]
-    ) {
-        found.append((path, members))
-        guard path.count < Self.maximumSearchDepth else { return }
-        for (key, inner) in members.compactMapValues(\.objectValue).inKeyOrder {
-            self.search(inner, path: path + [JSONValue.keyName(key)], into: &found)
+    private func search(_ object: OtherObject, into found: inout [OtherObject]) {
+        found.append(object)
+        guard object.path.count < Self.maximumSearchDepth else { return }
+        for (key, inner) in object.members.compactMapValues(Self.object(in:)).inKeyOrder {
+            self.search(
+                OtherObject(
+                    path: object.path + [JSONValue.keyName(key)], members: inner.members,
+                    isInText: object.isInText || inner.isInText), into: &found)
         }
+    }
+
+    /// The object that a value is or, as a string, holds.
+    private static func object(
+        in value: JSONValue
+    ) -> (members: [String: JSONValue], isInText: Bool)? {
+        if let members = value.objectValue { return (members, false) }
+        guard let text = value.stringValue?.utf8, text.count >= Self.minimumTextByteCount,
+            text.first(where: { $0 > 0x20 }) == UInt8(ascii: "{"),
+            // A string that is no JSON is a text like any other.
+            let members = (try? JSONValue(payload: Array(text)))?.objectValue
+        else { return nil }
+        return (members, true)
     }
 }
