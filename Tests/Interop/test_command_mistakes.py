@@ -16,6 +16,7 @@ from protos import ROOT
 from server import binary
 
 USAGE, NO_INPUT, UNAVAILABLE, IO_ERROR, CONFIGURATION = 64, 66, 69, 74, 78
+FAILURE = 1
 # A reserved port on which nobody listens.
 NOBODY = "127.0.0.1:1"
 IOS, ANDROID = (str(ROOT / "Tests/Fixtures" / name) for name in ("apns-alert.json", "fcm-sent.json"))
@@ -59,6 +60,10 @@ FILES = [
     Mistake("missing folder", ["replay", "--data-dir", "none"], UNAVAILABLE, "--data-dir"),
     Mistake("missing folder", ["sinks", "sql", "--data-dir", "none"], USAGE, "--help"),
 ]
+# A payload where an event has bytes in base64: as text, and as an object.
+LINES = [
+    Mistake("payload as it is in a line", ["explain", str(ROOT / "Tests/Fixtures/reported" / name)],
+            FAILURE, "bytes in base64") for name in ("c36-plain.ndjson", "c36-object.ndjson")]
 SERVERS = [
     Mistake("absent server", ["send", IOS, "--platform", "ios", "--interaction", "opened",
                               "--target", NOBODY], UNAVAILABLE, "--wait SECONDS"),
@@ -117,7 +122,7 @@ NAMES = [
 ]
 # Without these words the commands tell of them first.
 FURTHER = {"send": [IOS], "explain": [IOS], "inspect": [IOS]}
-MISTAKES = FILES + SERVERS + PLATFORMS + NAMES
+MISTAKES = FILES + LINES + SERVERS + PLATFORMS + NAMES
 
 
 def say(words: list[str], folder: pathlib.Path) -> subprocess.CompletedProcess:

@@ -116,6 +116,13 @@ def test_events_in_ndjson(make_server, tmp_path):
     assert stored == expected
 
 
+def test_events_behind_a_byte_order_mark(make_server, payloads):
+    """As an editor on Windows saves them, each counts."""
+    server = make_server().start()
+    run("send", payloads / "reported" / "c09-bom.ndjson", "--target", server.target)
+    server.wait_for_hits(3)
+
+
 def test_a_server_that_is_not_there(payloads):
     """`send` says where it tried, and does not exit with 0."""
     path = payloads / "apns-alert.json"

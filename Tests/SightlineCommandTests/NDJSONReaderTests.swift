@@ -1,5 +1,7 @@
 // Lines cut at any byte, and what is told of bad ones.
+internal import Foundation
 internal import SightlineProtos
+internal import TestSupport
 internal import Testing
 internal import sightline
 
@@ -62,18 +64,106 @@ struct NDJSONReaderTests {
         #expect(try self.bad(text).column == column)
     }
 
-    @Test("an unknown field is named, with its column")
-    func unknownField() throws {
-        let bad = try self.bad("{\"eventId\":\"c\",\"foo\":1}")
-        #expect(bad.column == 16)
-        #expect(bad.reason.contains("\"foo\""))
+    @Test("a byte order mark is no part of the first line, wherever pieces end", arguments: 1...5)
+    func mark(byteCount: Int) throws {
+        let text = String(decoding: try Fixtures.data("reported/c09-bom.ndjson"), as: UTF8.self)
+        #expect(text.utf8.starts(with: [0xef, 0xbb, 0xbf]))
+        #expect(
+            self.ids(self.read(text, pieceByteCount: byteCount)) == ["1:e1", "2:e2", "3:e3"])
+        #expect(self.read("\u{FEFF}", pieceByteCount: byteCount) == [])
+        // It marks the beginning of a file, and nothing else.
+        let late = self.read("{}\n\u{FEFF}{}", pieceByteCount: byteCount)
+        #expect(self.ids(late) == ["1:", "2:bad"])
     }
 
-    @Test("JSON of another shape says what is wrong")
-    func otherShapes() throws {
-        #expect(try self.bad("{\"occurTime\":\"yesterday\"}").reason.contains("a time is not"))
-        #expect(try self.bad("{\"push\":{\"kind\":\"X\"}}").reason.contains("an enum"))
-        #expect(try self.bad("[]").column == nil)
+    @Test("no JSON: what is there, and what JSON has in its place")
+    func syntax() throws {
+        let bad = try self.bad("{\"eventId\":\"b\",}")
+        #expect(bad.reason.contains("a name in quotes") && bad.reason.contains("here is `}`"))
+        #expect(try self.bad("{\"a\":1").reason.contains("a comma or the object's end"))
+        var reader = NDJSONReader()
+        let line = reader.feed(Array("{\"a\":\"".utf8) + [0xff] + Array("\"}\n".utf8)).first
+        guard case .bad(let invalid) = line else {
+            Issue.record("the line is good")
+            return
+        }
+        #expect(invalid.reason.contains("UTF-8"))
+    }
+
+    /// A line, the field that is wrong and its column, what is there, and what is wanted.
+    private static let fields: [(String, String, Int?, String, String)] = [
+        (#"{"eventId":"c","foo":1}"#, "`foo`", 16, "unknown: 1", "eventId, occurTime"),
+        (#"{"push":{"raw":{"Json":""}}}"#, "`push.raw.Json`", 17, "unknown", "a RawPayload: json"),
+        (#"{"occurTime":"yesterday"}"#, "`occurTime`", 2, "\"yesterday\"", "a time such as"),
+        (#"{"occurTime":{"seconds":1}}"#, "`occurTime`", 2, "an object", "a time such as"),
+        (#"{"push":{"kind":"X"}}"#, "`push.kind`", 10, "\"X\"", "PUSH_INTERACTION_KIND_OPENED"),
+        (#"{"push":{"kind":true}}"#, "`push.kind`", 10, "true", "PUSH_INTERACTION_KIND_OPENED"),
+        (#"{"push":5}"#, "`push`", 2, "an integer: 5", "an object, a PushInteraction"),
+        (#"{"eventId":5}"#, "`eventId`", 2, "an integer: 5", "a string"),
+        (#"{"event_id":["a"]}"#, "`event_id`", 2, "an array", "a string"),
+        (
+            #"{"inApp":{"testMessage":"true"}}"#, "`inApp.testMessage`", 11, "\"true\"",
+            "true or false"
+        ),
+        (
+            #"{"push":{"apns":{"aps":{"badge":"two"}}}}"#, "`push.apns.aps.badge`", 25, "\"two\"",
+            "an integer of 32 bits"
+        ),
+        (
+            #"{"push":{"apns":{"aps":{"badge":3000000000}}}}"#, "`push.apns.aps.badge`", 25,
+            "3000000000", "an integer of 32 bits"
+        ),
+        (
+            #"{"push":{"apns":{"customFields":{"orderId":18446744073709551615}}}}"#,
+            "`push.apns.customFields.orderId`", 34, "a number", "a string"
+        ),
+        (
+            #"{"push":{"apns":{"customFields":["a"]}}}"#, "`push.apns.customFields`", 18,
+            "an array", "an object"
+        ),
+        (#"{"push":{},"trackAction":{}}"#, "`trackAction`", 12, "beside `push`", "alone"),
+        ("[]", "it", nil, "an array", "an object, a TrackingEvent"),
+        ("null", "it", nil, "null", "an object, a TrackingEvent"),
+    ]
+
+    @Test("JSON that is no event: the field, what is there, and what is wanted", arguments: fields)
+    func fault(line: String, field: String, column: Int?, seen: String, wanted: String) throws {
+        let bad = try self.bad(line)
+        #expect(bad.column == column)
+        let parts = bad.reason.components(separatedBy: ", and has to be ")
+        try #require(parts.count == 2, "\(bad.reason)")
+        #expect(parts[0].contains("\(field) is ") && parts[0].contains(seen), "\(bad.reason)")
+        #expect(parts[1].contains(wanted), "\(bad.reason)")
+    }
+
+    @Test(
+        "a payload as text or as an object, where bytes are wanted: the field is named, and base64",
+        arguments: [("c36-plain.ndjson", "a string: "), ("c36-object.ndjson", "an object: ")])
+    func payloadThatIsNoBase64(name: String, seen: String) throws {
+        let text = String(decoding: try Fixtures.data("reported/\(name)"), as: UTF8.self)
+        let bad = try self.bad(text)
+        #expect(bad.reason.contains("`push.raw.json` is \(seen)"), "\(bad.reason)")
+        #expect(bad.reason.contains("bytes in base64") && bad.reason.contains("--platform"))
+        #expect(
+            bad.column
+                == text.range(of: "\"json\"").map {
+                    text.distance(from: text.startIndex, to: $0.lowerBound) + 1
+                })
+    }
+
+    @Test("what another field of the line has keeps no sound field from being read")
+    func soundFields() throws {
+        let line =
+            #"{"platform":1,"consent":"CONSENT_OPTED_IN","occurTime":null,"appId":null,"#
+            + #""push":{"kind":3,"apns":{"_dId":"56c4","aps":{"badge":"3","content-available":1}}}}"#
+        guard case .event(let event, _) = self.read(line).first else {
+            Issue.record("the line is bad")
+            return
+        }
+        #expect(event.push.apns.aps.badge == 3)
+        // With a fault behind them, that fault is the one that is told.
+        let bad = try self.bad(String(line.dropLast()) + #","zzz":1}"#)
+        #expect(bad.reason.contains("`zzz`"), "\(bad.reason)")
     }
 
     @Test("deep nesting is bad, and ends no process")

@@ -34,6 +34,8 @@ package enum NDJSONLine: Sendable, Equatable {
 package struct NDJSONReader: Sendable {
     /// The maximum bytes of a line: an event has at most 16 KiB, its JSON a few times as much.
     package static let maxLineByteCount = 1024 * 1024
+    /// What editors put before a text in UTF-8.
+    private static let byteOrderMark: [UInt8] = [0xef, 0xbb, 0xbf]
 
     private var unfinished: [UInt8] = []
     private var lineCount = 0
@@ -82,6 +84,9 @@ package struct NDJSONReader: Sendable {
                 "the line has more than \(Self.maxLineByteCount) bytes; write one event to a line"
             return .bad(BadLine(line: self.lineCount, column: nil, reason: reason))
         }
+        if self.lineCount == 1, self.unfinished.starts(with: Self.byteOrderMark) {
+            self.unfinished.removeFirst(Self.byteOrderMark.count)
+        }
         if self.unfinished.last == UInt8(ascii: "\r") { self.unfinished.removeLast() }
         guard self.unfinished.contains(where: { $0 != 0x20 && $0 != 0x09 }) else { return nil }
         do {
@@ -93,22 +98,17 @@ package struct NDJSONReader: Sendable {
     }
 
     private func judge(_ error: any Error) -> BadLine {
-        // SwiftProtobuf reports no position.
-        if let fault = self.firstFault() {
-            let reason =
-                fault == self.unfinished.count
-                ? "the line ends inside its JSON; write one whole event to a line"
-                : "this is no JSON from here on; write one event in proto3 JSON to a line"
-            return BadLine(line: self.lineCount, column: self.column(of: fault), reason: reason)
+        let event: JSONValue
+        do throws(JSONFault) {
+            event = try JSONValue(event: self.unfinished)
+        } catch {
+            return self.unreadable(error)
         }
-        if let error = error as? JSONDecodingError, case .unknownField(let name) = error {
-            let place = self.place(of: Array("\"\(name)\"".utf8))
-            let reason =
-                "the field \"\(name.printable)\" is unknown; a TrackingEvent has none of that "
-                + "name here (keys of a payload that Campaign does not define go into "
-                + "customFields)"
+        // SwiftProtobuf reports no position.
+        if let fault = EventSchema.own?.fault(in: event) {
             return BadLine(
-                line: self.lineCount, column: place.map(self.column), reason: reason)
+                line: self.lineCount, column: self.column(ofField: fault.path),
+                reason: "this is JSON and no TrackingEvent: \(fault); compare it with event.proto")
         }
         let reason =
             "this is JSON and no TrackingEvent: \(Self.words(for: error)); compare it "
@@ -116,13 +116,20 @@ package struct NDJSONReader: Sendable {
         return BadLine(line: self.lineCount, column: nil, reason: reason)
     }
 
-    private func firstFault() -> Int? {
-        do throws(JSONFault) {
-            _ = try JSONValue(event: self.unfinished)
-            return nil
-        } catch {
-            return error.offset
+    private func unreadable(_ fault: JSONFault) -> BadLine {
+        guard let place = fault.offset, !fault.isTooDeep else {
+            let reason =
+                "this cannot be read: \(fault.reason); write one event in proto3 JSON to a line"
+            return BadLine(
+                line: self.lineCount, column: fault.offset.map(self.column(of:)), reason: reason)
         }
+        let rest = String(decoding: self.unfinished.dropFirst(place).prefix(64), as: UTF8.self)
+        let reason =
+            rest.isEmpty
+            ? "the line ends inside its JSON: \(fault.reason); write one whole event to a line"
+            : "this is no JSON from here on: \(fault.reason), and here is "
+                + "`\(rest.cut(toScalars: 16).printable)`; write one event in proto3 JSON to a line"
+        return BadLine(line: self.lineCount, column: self.column(of: place), reason: reason)
     }
 
     /// Counts characters rather than bytes, as editors do.
@@ -130,30 +137,30 @@ package struct NDJSONReader: Sendable {
         String(decoding: self.unfinished.prefix(place), as: UTF8.self).count + 1
     }
 
-    private func place(of part: [UInt8]) -> Int? {
-        guard self.unfinished.count >= part.count else { return nil }
-        return (0...(self.unfinished.count - part.count)).first { start in
-            self.unfinished[start..<(start + part.count)].elementsEqual(part)
+    /// The column of a field's name; nil if the line spells it in another way.
+    private func column(ofField path: [String]) -> Int? {
+        var place: Int?
+        for name in path {
+            let start = place.map { $0 + 1 } ?? 0
+            place = self.place(of: Array("\"\(name)\"".utf8), from: start)
+            guard place != nil else { return nil }
+        }
+        return place.map(self.column(of:))
+    }
+
+    private func place(of part: [UInt8], from start: Int) -> Int? {
+        let last = self.unfinished.count - part.count
+        guard start <= last else { return nil }
+        return (start...last).first { place in
+            self.unfinished[place..<(place + part.count)].elementsEqual(part)
         }
     }
 
+    /// What no field explains: names that occur twice, for the most part.
     private static func words(for error: any Error) -> String {
-        guard let error = error as? JSONDecodingError else { return "\(error)".printable }
-        switch error {
-        case .unrecognizedEnumValue:
-            return "an enum holds a name that it does not have"
-        case .malformedNumber, .numberRange, .leadingZero:
-            return "a number has a wrong form or is out of its range"
-        case .malformedTimestamp:
-            return "a time is not of the form 2026-01-31T12:00:00Z"
-        case .malformedString, .invalidUTF8:
-            return "a string is needed, or one is no valid UTF-8"
-        case .conflictingOneOf:
-            return "two fields exclude each other"
-        case .messageDepthLimit:
-            return "it is nested too deeply"
-        default:
+        guard let error = error as? JSONDecodingError, case .conflictingOneOf = error else {
             return "a value has a wrong type (\(error))".printable
         }
+        return "two fields exclude each other, or one of them is there twice"
     }
 }
