@@ -1,5 +1,6 @@
 // Permanently rejected hits: bounded, and stored once.
 @testable internal import Delivery
+internal import Foundation
 internal import GRDB
 internal import SightlineProtos
 internal import SinkKit
@@ -123,6 +124,17 @@ struct DeadLettersTests {
             #expect(ids.count == 2 && ids.allSatisfy { $0 > last }, "\(ids) after \(last)")
             last = ids.max() ?? last
         }
+    }
+
+    @Test("a reason is kept whole, also behind a zero byte")
+    func zeroByte() async throws {
+        let letters = try DeadLetters(path: self.path)
+        let batch = try TestHits.batch([TestEvents.full(id: 1)], sequence: 1)
+        try await letters.keep(batch, reasons: [0: "no\0t you"], sink: "s")
+        let reasons = try await DatabaseQueue(inUse: self.path).read {
+            try Data.fetchAll($0, sql: "SELECT CAST(reason AS BLOB) FROM dead_letters")
+        }
+        #expect(reasons.map { String(decoding: $0, as: UTF8.self) } == ["no\0t you"])
     }
 
     @Test("a batch that comes again is kept once, for each sink")

@@ -117,13 +117,13 @@ struct ForgottenSubjectsTests {
     func reasons() async throws {
         let letters = try DeadLetters(path: self.directory.file("dead_letters.db"))
         let batch = try TestHits.batch([TestEvents.full(id: 2)])
-        let reason = "the backend refused it: subject-1 and subject-1 have this"
+        let reason = "the backend refused it: subject-1 and\0subject-1 have this"
         try await letters.keep(batch, reasons: [0: reason], sink: "s")
         #expect(try !self.holds("subject-1").isEmpty)
         #expect(try await letters.erase(Self.gone) == 0)
         #expect(try self.holds("subject-1") == [])
         #expect(try await letters.letters(of: "s", after: 0, limit: 9).count == 1)
-        #expect(try !self.holds("********* and ********* have this").isEmpty)
+        #expect(try !self.holds("********* and\0********* have this").isEmpty)
     }
 
     @Test(

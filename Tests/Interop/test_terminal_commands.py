@@ -10,6 +10,8 @@ import pytest
 from facts import Facts
 from google.protobuf import json_format
 from protos import ROOT
+from protos import event as e
+from protos import service as s
 from server import binary
 
 SECONDS = 60
@@ -121,6 +123,29 @@ def test_events_behind_a_byte_order_mark(make_server, payloads):
     server = make_server().start()
     run("send", payloads / "reported" / "c09-bom.ndjson", "--target", server.target)
     server.wait_for_hits(3)
+
+
+def test_no_name_ends_at_a_zero_byte(make_server):
+    """Two apps whose ids differ behind one are two in each table, and in JSON."""
+    server = make_server().start()
+    apps = ["a\0one", "a\0two"]
+    events = []
+    for app in apps:
+        event = e.TrackingEvent(app_id=app, event_id="e", subject_id="s\0s")
+        event.in_app.message_id, event.in_app.campaign_name = "m\0m", "c\0c"
+        event.in_app.impression.SetInParent()
+        events.append(event)
+    with server.channel() as channel:
+        server.stub(channel).RecordEvents(s.RecordEventsRequest(events=events), timeout=SECONDS)
+    server.wait_for_hits(2)
+    for command in (["tail"], ["report", "--by-app"]):
+        words = [*command, "--data-dir", server.directory]
+        found = [string for line in lines(run(*words, "--json").stdout) for string in strings(line)]
+        assert [name for name in [*apps, "m\0m"] if name not in found] == [], found
+        text = run(*words).stdout
+        assert "a\\u{0}one" in text and "a\\u{0}two" in text, text
+    assert "c\\u{0}c" in run("report", "--data-dir", server.directory).stdout
+    assert "m\\u{0}m" in run("report", "--details", "--data-dir", server.directory).stdout
 
 
 def test_a_server_that_is_not_there(payloads):

@@ -135,14 +135,28 @@ struct ReportTests {
         #expect(rows.sorted { $0.messageID < $1.messageID }.map(\.campaign) == names)
     }
 
-    @Test("messages whose ids differ behind a zero byte are two")
+    @Test("messages whose ids differ behind a zero byte are two, and no name ends at it")
     func zeroByte() async throws {
         for (number, message) in ["m\0one", "m\0two"].enumerated() {
-            try await self.database.deliver([
-                TestEvents.inApp(.impression(.init()), id: number, message: message)
-            ])
+            var event = TestEvents.inApp(
+                .impression(.init()), id: number, message: message, campaign: "c\0\(number)")
+            event.appID = "a\0\(number)"
+            var push = TestEvents.push(.received, id: number)
+            push.appID = event.appID
+            try await self.database.deliver([event, push])
         }
-        #expect(try self.database.report().inAppMessages.rows.map(\.impressions) == [1, 1])
+        let report = try self.database.report { $0.isByApp = true }
+        let rows = report.inAppMessages.rows
+        #expect(rows.map(\.impressions) == [1, 1])
+        #expect(rows.map(\.messageID).sorted() == ["m\0one", "m\0two"])
+        #expect(rows.compactMap(\.campaign).sorted() == ["c\00", "c\01"])
+        #expect(rows.compactMap(\.app).sorted() == ["a\00", "a\01"])
+        #expect(report.deliveries.rows.compactMap(\.app).sorted() == ["a\00", "a\01"])
+        let details = try self.database.details(maxUses: 10)
+        #expect(details.rows.map(\.messageID) == ["m\0one", "m\0two"])
+        // Each form shows where the byte is.
+        let lines = details.lines().joined() + ReportTable(report).lines().joined()
+        #expect(lines.contains("m\\u{0}one") && lines.contains("m\\u{0}two"))
     }
 
     @Test("D12, D21: Classic has no opens, and the same id of both products is two deliveries")

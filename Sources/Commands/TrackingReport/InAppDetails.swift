@@ -1,5 +1,6 @@
 internal import Foundation
 package import GRDB
+internal import Storage
 internal import TrackingRules
 internal import WireFormat
 
@@ -94,9 +95,11 @@ package struct InAppDetails: Sendable, Equatable {
         of keys: Dictionary<Key, Int>.Keys, in database: Database
     ) throws -> [Int64: String] {
         var names: [Int64: String] = [:]
-        let statement = try database.makeStatement(sql: "SELECT text FROM names WHERE id = ?")
+        let statement = try database.makeStatement(
+            sql: "SELECT \(WholeText.value("text")) FROM names WHERE id = ?")
         for id in Set(keys.flatMap { [$0.tenant, $0.message] }) {
-            names[id] = try String.fetchOne(statement, arguments: [id])
+            let text = try Data.fetchOne(statement, arguments: [id])
+            names[id] = text.map { String(decoding: $0, as: UTF8.self) }
         }
         return names
     }

@@ -1,4 +1,5 @@
 internal import GRDB
+internal import Storage
 
 extension ReportQuery {
     /// Selects the rows of `counts` for this query: whole hours, all that it touches.
@@ -24,12 +25,13 @@ extension ReportQuery {
 
 /// The names of hits.db, which its rows have as numbers.
 enum StoredName {
-    /// SQL for the text of a name's number; NULL for 0 or NULL, which stand for no name.
+    /// SQL for the text of a name's number, whole; NULL for 0 or NULL, which stand for no name.
     static func text(_ number: String) -> String {
-        """
-        iif(\(number) > 0, coalesce((SELECT text FROM names WHERE id = \(number)), \
-        '(name ' || \(number) || ' is missing)'), NULL)
-        """
+        let text = """
+            coalesce((SELECT text FROM names WHERE id = \(number)), \
+            '(name ' || \(number) || ' is missing)')
+            """
+        return "iif(\(number) > 0, \(WholeText.value(text)), NULL)"
     }
 
     /// What a report shows for a number without a text, as in a file that was repaired.

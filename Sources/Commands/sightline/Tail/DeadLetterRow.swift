@@ -2,6 +2,7 @@ internal import Delivery
 internal import Foundation
 internal import GRDB
 internal import SightlineProtos
+internal import Storage
 internal import SwiftProtobuf
 internal import TrackingReport
 
@@ -10,8 +11,8 @@ struct DeadLetterRow: TailedRow {
     static let fileName = "dead_letters.db"
     static let formatVersion = DeadLetters.formatVersion
     static let selection = """
-        SELECT rowid AS id, sink, sequence, position, hit_id, reason, tenant, refused_time, record
-            FROM dead_letters
+        SELECT rowid AS id, sink, sequence, position, hit_id, \(WholeText.column("reason")), tenant,
+            refused_time, record FROM dead_letters
         """
     static let columns: [(title: String, alignment: TextTable.Alignment)] = [
         ("refused", .left), ("sink", .left), ("kind", .left), ("delivery", .left),

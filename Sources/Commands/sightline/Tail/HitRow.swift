@@ -1,6 +1,7 @@
 internal import Foundation
 internal import GRDB
 internal import SQLiteSink
+internal import Storage
 internal import TrackingReport
 
 /// A hit of hits.db, as `tail` prints it.
@@ -8,8 +9,10 @@ struct HitRow: TailedRow {
     static let fileName = "hits.db"
     static let formatVersion = SQLiteSink.formatVersion
     static let selection = """
-        SELECT rowid AS id, hit_id, kind, campaign_action, delivery_id, broadlog_id, app_id,
-            platform, subject_id, occur_time, receive_time, tenant, traceparent, warnings FROM hits
+        SELECT rowid AS id, hit_id, kind, campaign_action, \(WholeText.column("delivery_id")),
+            \(WholeText.column("broadlog_id")), \(WholeText.column("app_id")), platform,
+            \(WholeText.column("subject_id")), occur_time, receive_time, tenant, traceparent,
+            warnings FROM hits
         """
     static let columns: [(title: String, alignment: TextTable.Alignment)] = [
         ("received", .left), ("kind", .left), ("delivery", .left), ("broadlog", .left),

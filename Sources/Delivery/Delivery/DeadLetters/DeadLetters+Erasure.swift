@@ -24,7 +24,7 @@ extension DeadLetters {
         let rows = try Row.fetchAll(
             database,
             sql: """
-                SELECT rowid, record, reason FROM dead_letters NOT INDEXED
+                SELECT rowid, record, \(WholeText.column("reason")) FROM dead_letters NOT INDEXED
                 WHERE rowid > ? AND (tenant = ? OR tenant IS NULL) ORDER BY rowid LIMIT ?
                 """, arguments: [after, subject.tenant, Self.pieceRowCount])
         var erased = 0
@@ -33,10 +33,11 @@ extension DeadLetters {
             guard subject.occurs(in: [UInt8](record)),
                 DeadLetter(id: id, record: [UInt8](record)).isOf(subject)
             else {
-                if let reason = subject.masked(row[2] ?? "") {
+                let reason: Data = row[2] ?? Data()
+                if let masked = subject.masked(String(decoding: reason, as: UTF8.self)) {
                     try database.execute(
-                        sql: "UPDATE dead_letters SET reason = ? WHERE rowid = ?",
-                        arguments: [reason, id])
+                        sql: "UPDATE dead_letters SET reason = CAST(? AS TEXT) WHERE rowid = ?",
+                        arguments: [Data(masked.utf8), id])
                 }
                 continue
             }

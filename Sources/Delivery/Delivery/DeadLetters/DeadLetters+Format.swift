@@ -23,11 +23,13 @@ extension DeadLetters {
     }
 
     /// Inserts a letter unless it exists. Its row id is above those of deleted letters too: a
-    /// replay that is under way settles by them, and `tail` follows them.
+    /// replay that is under way settles by them, and `tail` follows them. The reason is bound as a
+    /// blob: a backend's words may have a zero byte, at which GRDB would end a text.
     static let insertion = """
         INSERT OR IGNORE INTO dead_letters (
             rowid, journal, sink, sequence, position, hit_id, reason, tenant, refused_time, record)
         SELECT max(:time, (SELECT coalesce(max(rowid), 0) + 1 FROM dead_letters)),
-            :journal, :sink, :sequence, :position, :hitID, :reason, :tenant, :time, :record
+            :journal, :sink, :sequence, :position, :hitID, CAST(:reason AS TEXT), :tenant, :time,
+            :record
         """
 }

@@ -41,8 +41,9 @@ extension DeadLetters {
                 if let reason = refused[letter.id] {
                     try database.execute(
                         sql: """
-                            UPDATE dead_letters SET reason = ?, refused_time = ? WHERE rowid = ?
-                            """, arguments: [reason, now, letter.id])
+                            UPDATE dead_letters SET reason = CAST(? AS TEXT), refused_time = ?
+                            WHERE rowid = ?
+                            """, arguments: [Data(reason.utf8), now, letter.id])
                 } else {
                     try database.execute(
                         sql: "DELETE FROM dead_letters WHERE rowid = ?", arguments: [letter.id])

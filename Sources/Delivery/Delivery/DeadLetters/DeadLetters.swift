@@ -119,7 +119,7 @@ package final class DeadLetters: Sendable {
                     arguments: [
                         "journal": journal, "sink": sink, "sequence": letter.sequence,
                         "position": letter.position, "hitID": letter.hitID,
-                        "reason": letter.reason, "tenant": letter.tenant, "time": now,
+                        "reason": Data(letter.reason.utf8), "tenant": letter.tenant, "time": now,
                         "record": letter.record,
                     ])
             }
