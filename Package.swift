@@ -286,7 +286,7 @@ let delivery: [Target] = [
 
 /// What an event means, and how it is kept.
 let core: [Target] = [
-    module("Core/DeliveryDiagnosis", ["TrackingJournal", "TrackingRules"]),
+    module("Core/DeliveryDiagnosis", ["TrackingJournal", "TrackingRules", "WireFormat"]),
     module(
         "Core/TrackingJournal",
         ["CCRC32C", "ConfigurationKeys", "Pacing", "Storage", "TrackingRules", "WireFormat"]

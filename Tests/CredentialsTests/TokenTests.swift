@@ -85,6 +85,30 @@ struct TokenTests {
         }
     }
 
+    @Test(
+        "the names in a token are compared by their bytes, whatever Unicode takes for equal",
+        arguments: [
+            ("nothing", nil), ("kid", .unknownSigner), ("iss", .issuer), ("aud", .audience),
+            ("scope", .scope),
+        ] as [(String, CredentialRefusal?)])
+    func spellings(_ other: String, _ refusal: CredentialRefusal?) async throws {
+        let issuer = try await TestIssuer.shared
+        let name = "caf\u{e9}"
+        let jwks = issuer.jwks.replacing("\"ec\"", with: "\"\(name)\"")
+        let verifier = try await self.verifier(jwks) {
+            ($0.jwtIssuer, $0.jwtAudience) = (name, name)
+        }
+        func spelled(_ place: String) -> String {
+            place == other ? "\"cafe\u{301}\"" : "\"\(name)\""
+        }
+        let token = try issuer.token(
+            header: #"{"alg":"ES256","kid":\#(spelled("kid"))}"#,
+            payload: TestIssuer.payload([
+                "iss": spelled("iss"), "aud": spelled("aud"), "scope": spelled("scope"),
+            ]), signer: "ec")
+        #expect(self.refusal(of: token, verifier, scope: name) == refusal)
+    }
+
     @Test("where there is one key, a token need not name it, and may not name another")
     func oneKey() async throws {
         let issuer = try await TestIssuer.shared

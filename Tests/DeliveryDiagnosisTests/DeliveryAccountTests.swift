@@ -73,6 +73,34 @@ struct DeliveryAccountTests {
         #expect(ledger.troubles(delivery: "d57fd6", limit: 9).map(\.tenant) == ["b"])
     }
 
+    @Test("two ids that Unicode takes for equal are two deliveries, each with its own events")
+    func spellings() {
+        let flag = LedgerOutcome.refused(.suppressedFlagUnknown)
+        let (composed, decomposed) = ("caf\u{e9}", "cafe\u{301}")
+        let ledger = Self.ledger([
+            ("a", composed, flag, 2), ("b", decomposed, flag, 3), ("a", decomposed, flag, 1),
+        ])
+        let all = ledger.troubles(limit: 100)
+        // One finding for each value of the flag.
+        #expect(all.count { $0.delivery.equals(composed) } == 2)
+        #expect(all.count { $0.delivery.equals(decomposed) } == 4)
+        #expect(ledger.troubles(delivery: composed, limit: 100).count == 2)
+        #expect(ledger.accounts(of: composed, tenant: nil).map(\.tenant) == ["a"])
+        #expect(ledger.accounts(of: decomposed, tenant: nil).map(\.tenant) == ["a", "b"])
+    }
+
+    @Test("rows without a delivery are of the apps whose names have the same bytes")
+    func spellingsOfApps() {
+        func row(_ app: String, _ delivery: String) -> LedgerRow {
+            LedgerRow(
+                tenant: "a", app: app, delivery: delivery, platform: nil, product: .standard,
+                hour: 2, outcome: .refused(.rejected), count: 1)
+        }
+        let unnamed = [row("caf\u{e9}", ""), row("cafe\u{301}", "")]
+        let found = DeliveryDiagnosis.concerned(unnamed, by: [row("caf\u{e9}", "56c4")])
+        #expect(found.map { Array($0.app.utf8) } == [Array("caf\u{e9}".utf8)])
+    }
+
     @Test("a line has all that a row has, and `other` no hour")
     func lines() {
         let rows: [(LedgerOutcome, String, String, String)] = [

@@ -126,7 +126,9 @@ private struct RawPayloadFuzzer {
     private static func holds(_ whole: JSONValue, _ kept: JSONValue) -> Bool {
         switch (whole, kept) {
         case (.object(let whole), .object(let kept)):
-            kept.allSatisfy { name, value in whole[name].map { self.holds($0, value) } ?? false }
+            kept.inKeyOrder.allSatisfy { name, value in
+                whole[name].map { self.holds($0, value) } ?? false
+            }
         case (.array, .array(let kept)): kept.isEmpty
         default: whole == kept
         }

@@ -36,6 +36,20 @@ struct JSONReaderTests {
         #expect(fault?.reason.contains(reason) == true, "\(String(describing: fault))")
     }
 
+    @Test(
+        "A name that occurs again with another value is named by its path; the first value counts",
+        arguments: [
+            (#"{"promo":1,"promo":2}"#, ["promo"], #"{"promo":1}"#),
+            (#"{"a":{"b":[{"c":1,"\u0063":null}]}}"#, ["a.b.c"], #"{"a":{"b":[{"c":1}]}}"#),
+            (#"{"a":1,"a":1}"#, [], #"{"a":1}"#), (#"{"a":{"b":1},"b":2}"#, [], nil),
+            ("{\"\u{e9}\":1,\"e\u{301}\":2}", [], nil),
+        ] as [(String, [String], String?)])
+    func repetitions(json: String, paths: [String], value: String?) throws {
+        let whole = try JSONReader.whole(payload: Array(json.utf8))
+        #expect(whole.repetitions.map { $0.joined(separator: ".") } == paths)
+        if let value { #expect(whole.value.text == value) }
+    }
+
     @Test("A number is read at the limit of its length, and refused one beyond")
     func longNumber() throws {
         let digits = { String(repeating: "1", count: $0) }

@@ -40,9 +40,26 @@ struct JSONValueTests {
 
     @Test("Keys are in the order of their bytes in every run")
     func keysAreSorted() {
-        let keys = ["b", "a", "é", "Z", "", "_mId", "aa"]
-        let members = Dictionary(uniqueKeysWithValues: keys.map { ($0, JSONValue.null) })
+        var members = JSONObject()
+        for key in ["b", "a", "é", "Z", "", "_mId", "aa"] { members[key] = .null }
         #expect(members.inKeyOrder.map(\.key) == ["", "Z", "_mId", "a", "aa", "b", "é"])
+    }
+
+    @Test(
+        "D32: two keys that Unicode takes for equal are two, each with its value",
+        arguments: [
+            ("caf\u{e9}", "cafe\u{301}"), ("K", "\u{212a}"), ("\u{c5}", "\u{212b}"),
+            ("\u{ac00}", "\u{1100}\u{1161}"),
+        ])
+    func keysAreBytes(left: String, right: String) throws {
+        let text = #"{"\#(left)":1,"\#(right)":2}"#
+        let value = try Fixtures.json(text: text)
+        let members = try #require(value.objectValue)
+        #expect(members[left] == .integer(1) && members[right] == .integer(2))
+        #expect(members.inKeyOrder.count == 2)
+        #expect(try Fixtures.json(text: value.text) == value)
+        #expect(JSONValue.string(left) != .string(right))
+        #expect(value != .object([left: .integer(2), right: .integer(1)]))
     }
 
     @Test("A number that is no JSON is written as null", arguments: [Double.nan, .infinity])

@@ -69,6 +69,21 @@ struct TapFilterTests {
         #expect(reader.takeAll().events.map(\.event.eventID) == row.ids)
     }
 
+    @Test("an app and a delivery are found by their bytes, whatever Unicode takes for equal")
+    func spellings() throws {
+        var event = TestEvents.push("h1")
+        event.appID = "caf\u{e9}"
+        event.push.fcm.data.deliveryID = "K1"
+        for (app, delivery, count) in [
+            ("caf\u{e9}", "K1", 1), ("cafe\u{301}", "K1", 0), ("caf\u{e9}", "\u{212a}1", 0),
+        ] {
+            let tap = VerdictTap.with()
+            let reader = try tap.reader { ($0.appID, $0.deliveryID) = (app, delivery) }
+            tap.show([try TappedRequests.admitted([event])], of: "a")
+            #expect(reader.takeAll().events.count == count, "\(app) \(delivery)")
+        }
+    }
+
     @Test(
         "a request is taken at its limits and refused one beyond, with the field",
         arguments: [

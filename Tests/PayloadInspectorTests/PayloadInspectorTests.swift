@@ -44,7 +44,7 @@ struct PayloadInspectorTests {
             try #require(cells.count == 3)
             let raw = cells[0].hasPrefix("\"") ? String(cells[0].dropFirst().dropLast()) : cells[0]
             let flag: String? = raw == "<absent>" ? nil : raw == "<empty>" ? "" : raw
-            var members: [String: JSONValue] = ["_dId": .string("56c4"), "_mId": .string("h1")]
+            var members: JSONObject = ["_dId": .string("56c4"), "_mId": .string("h1")]
             members["_acsDeliveryTracking"] = flag.map { .string($0) }
             let platform: Platform = cells[1] == "ios" ? .ios : .android
             let payload: JSONValue =

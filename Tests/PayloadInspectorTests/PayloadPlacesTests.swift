@@ -223,6 +223,32 @@ struct PayloadPlacesTests {
             tracked: true),
     ]
 
+    private static let repeatedRows: [PayloadRow] = [
+        PayloadRow(
+            .ios, #"{"aps":{},"promo":1,"promo":2,\#(PayloadRow.ids)}"#, .warning, "promo", "twice",
+            tracked: true),
+        PayloadRow(
+            .android, #"{"data":{"a":"1","a":"2","a":"3",\#(PayloadRow.ids)}}"#, .warning, "data.a",
+            "twice", tracked: true),
+        PayloadRow(
+            .ios, #"{"aps":{},"_mId":"h1","_mId":"h2","_dId":"a"}"#, .error, "_mId",
+            "two different values", tracked: false),
+    ]
+
+    @Test("D32: a key that is twice in an object with two values is named", arguments: repeatedRows)
+    func repeats(row: PayloadRow) throws {
+        try row.check()
+        let keys = try PayloadRow.inspect(row.json, row.platform).findings.map(\.key)
+        #expect(keys.count { $0 == row.key } == 1, "each is named once")
+    }
+
+    @Test("keys that Unicode takes for equal are two keys, and no repetition")
+    func spellings() throws {
+        let json = "{\"aps\":{\"content-available\":1},\"caf\u{e9}\":1,\"cafe\u{301}\":2,"
+        let inspection = try PayloadRow.inspect(json + PayloadRow.ids + "}", .ios)
+        #expect(inspection.findings == [])
+    }
+
     @Test("D1, D13: a key that is nearly right gets a did-you-mean", arguments: nameRows)
     func names(row: PayloadRow) throws {
         try row.check()

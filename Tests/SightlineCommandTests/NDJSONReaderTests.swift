@@ -1,6 +1,7 @@
 // Lines cut at any byte, and what is told of bad ones.
 internal import Foundation
 internal import SightlineProtos
+internal import SwiftProtobuf
 internal import TestSupport
 internal import Testing
 internal import sightline
@@ -164,6 +165,40 @@ struct NDJSONReaderTests {
         // With a fault behind them, that fault is the one that is told.
         let bad = try self.bad(String(line.dropLast()) + #","zzz":1}"#)
         #expect(bad.reason.contains("`zzz`"), "\(bad.reason)")
+    }
+
+    @Test(
+        "D32: keys of a map that Unicode takes for equal are sent as they came, each with its value"
+    )
+    func keysAlike() throws {
+        let keys = ["caf\u{e9}", "cafe\u{301}", "K", "\u{212a}"]
+        let members = keys.map { #""\#($0)":"of \#($0)""# }.joined(separator: ",")
+        let apns = #"{"messageId":"h1","customFields":{\#(members)},"deliveryId":"a"}"#
+        let push = #"{"kind":"PUSH_INTERACTION_KIND_OPENED","apns":\#(apns)}"#
+        let text = #"{"eventId":"e1","push":\#(push)}"#
+        guard case .event(let event, 1) = try #require(self.read(text).first) else {
+            Issue.record("the line is bad")
+            return
+        }
+        let bytes: [UInt8] = try event.serializedBytes()
+        for key in keys {
+            let (name, value) = (Array(key.utf8), Array("of \(key)".utf8))
+            var entry: [UInt8] = [0x0a, UInt8(name.count)]
+            entry += name
+            entry += [0x12, UInt8(value.count)]
+            entry += value
+            #expect(bytes.firstRange(of: entry) != nil, "\(key)")
+        }
+        #expect(event.eventID == "e1" && event.push.kind == .opened)
+        #expect(event.push.apns.messageID == "h1" && event.push.apns.deliveryID == "a")
+    }
+
+    @Test("a key that is twice in a map, and one without a value, are named")
+    func repeatedKeys() throws {
+        let line = { (members: String) in #"{"inApp":{"appData":{\#(members)}}}"# }
+        let twice = try self.bad(line(#""promo":"1","promo":"2""#)).reason
+        #expect(twice.contains("inApp.appData.promo") && twice.contains("twice"), "\(twice)")
+        #expect(try self.bad(line(#""promo":null"#)).reason.contains("promo` is null"))
     }
 
     @Test("deep nesting is bad, and ends no process")

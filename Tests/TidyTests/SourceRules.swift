@@ -165,6 +165,45 @@ enum SourceRules {
         }
     }
 
+    /// Where the texts of clients are: a dictionary or a set whose keys are Swift's strings would
+    /// join those that look alike.
+    private static let placesOfClientTexts = [
+        "Base/JSON/", "Core/", "Delivery/", "Edge/", "Sinks/", "Commands/TrackingReport/",
+    ]
+
+    /// The files there whose strings are nobody's but ours or an operator's, or ASCII by a rule,
+    /// and what they are. Everything else is an `ExactText`, or bytes.
+    static let stringKeys = [
+        "AckWindow.swift": "the ids of hits in hex", "AddressGuard.swift": "hosts of the operator",
+        "BrokerStatistics+JSON.swift": "brokers' names in librdkafka's own report",
+        "CampaignConfiguration.swift": "tenants", "CheckpointStore+Contents.swift": "sinks",
+        "CheckpointStore.swift": "sinks", "DeliveryAccount+Lines.swift": "our words for figures",
+        "DeliveryCounts.swift": "values of flags as escaped in ASCII; our fields and rules",
+        "DeliveryDiagnosis.swift": "our fields and rules", "HitStore.swift": "journals",
+        "JWTKeySet.swift": "algorithms", "KafkaTopics.swift": "topics, in ASCII by Kafka's rule",
+        "KeyTable.swift": "the ids of keys in hex", "KeysFile.swift": "the ids of keys in hex",
+        "MessageLimits.swift": "our methods", "PageSection.swift": "words of the template",
+        "ProtoDescriptors.swift": "our messages", "QuarantineFile+Room.swift": "tenants",
+        "ReportPage.swift": "words of the template", "ReportSheet.swift": "columns",
+        "SinkCursors.swift": "sinks", "SinkSpan.swift": "headers of W3C",
+        "WebhookAnswer.swift": "the ids of hits in hex",
+    ]
+
+    /// Dictionaries and sets whose keys are Swift's strings, in files that `stringKeys` lacks.
+    static func badKeys(in file: SourceFile) -> [Finding] {
+        guard Self.placesOfClientTexts.contains(where: { file.path.hasPrefix($0) }),
+            Self.stringKeys[file.name] == nil
+        else { return [] }
+        return Self.findings(in: file) { line in
+            let code = Self.code(of: line)
+            let kinds = ["[String: ", "[Substring: ", "Set<String>", "Set<Substring>"]
+            return kinds.first { code.contains($0) }.map {
+                "\($0) joins keys that look alike: use ExactText, or say in SourceRules.stringKeys "
+                    + "whose keys they are"
+            }
+        }
+    }
+
     private static func isFunction(_ line: String) -> Bool {
         let words = ["func ", "init(", "init?(", "deinit ", "subscript("]
         return line.split(separator: " ").contains { word in

@@ -59,6 +59,14 @@ struct TidyTests {
             "these have gone, or wait by now")
     }
 
+    @Test("texts of clients are no keys as Swift's strings, which join those that look alike")
+    func stringKeys() throws {
+        let files = try SourceFile.all()
+        #expect(files.flatMap { SourceRules.badKeys(in: $0) } == [])
+        let names = Set(files.map(\.name))
+        #expect(SourceRules.stringKeys.keys.filter { !names.contains($0) } == [])
+    }
+
     // MARK: The rules can fail
 
     @Test("a module that is missing in the picture, or drawn elsewhere, is found")
@@ -207,6 +215,22 @@ struct TidyTests {
         let file = SourceFile(
             path: "Delivery/Delivery/A.swift", text: lines.joined(separator: "\n"))
         #expect(SourceRules.hastyRetries(in: file).count == count)
+    }
+
+    @Test(
+        "keys that are Swift's strings are found, where they may be a client's",
+        arguments: [
+            ("Core/TrackingRules/A.swift", "var names: [String: Int] = [:]", 1),
+            ("Sinks/SQLiteSink/A.swift", "let apps: Set<String>", 1),
+            ("Commands/TrackingReport/A.swift", "let places: [Int: [Substring: Int]]", 1),
+            ("Core/TrackingRules/A.swift", "var names: [ExactText: Int] = [:]", 0),
+            ("Core/TrackingRules/A.swift", "// no [String: Int]", 0),
+            ("Core/TrackingJournal/SinkCursors.swift", "var sinks: [String: Int]", 0),
+            ("Commands/sightline/A.swift", "let counts: [String: Int]", 0),
+        ])
+    func stringKey(_ path: String, _ line: String, _ count: Int) {
+        let found = SourceRules.badKeys(in: SourceFile(path: path, text: line))
+        #expect(found.count == count)
     }
 
     @Test("a line of 101 columns is found, and none of 100")

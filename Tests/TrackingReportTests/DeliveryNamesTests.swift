@@ -27,6 +27,13 @@ struct DeliveryNamesTests {
         #expect(names["none"] == nil)
     }
 
+    @Test("two ids that Unicode takes for equal are two deliveries")
+    func spellings() throws {
+        let names = try DeliveryNames(csv: Data("id,name\ncaf\u{e9},a\ncafe\u{301},b".utf8))
+        #expect(names["caf\u{e9}"]?.name == "a")
+        #expect(names["cafe\u{301}"]?.name == "b")
+    }
+
     @Test(
         "each fault is told with its line",
         arguments: [

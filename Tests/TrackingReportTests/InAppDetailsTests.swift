@@ -39,6 +39,21 @@ struct InAppDetailsTests {
         #expect(details.rows.allSatisfy { $0.messageID == "welcome" && $0.tenant == "default" })
     }
 
+    @Test("labels, links and messages that Unicode takes for equal are told apart")
+    func spellings() async throws {
+        let names = ["caf\u{e9}", "cafe\u{301}"]
+        let details = try await self.details([
+            Self.click(names[0], "app://a", id: 1), Self.click(names[1], "app://a", id: 2),
+            Self.click("Buy", names[0], id: 3), Self.click("Buy", names[1], id: 4),
+            TestEvents.inApp(.impression(.init()), id: 5, message: names[0]),
+            TestEvents.inApp(.impression(.init()), id: 6, message: names[1]),
+        ])
+        #expect(details.rows.map(\.hits) == [1, 1, 1, 1, 1, 1])
+        let messages = details.rows.map { Array($0.messageID.utf8) }
+        // In the order of their bytes.
+        #expect(messages.prefix(2) == [Array(names[1].utf8), Array(names[0].utf8)])
+    }
+
     @Test(
         "how it was closed, or why it was not shown, has a name; a newer number is told as it is",
         arguments: [

@@ -68,7 +68,26 @@ extension JSONReader<Slice<UnsafeRawBufferPointer>> {
 }
 
 extension JSONReader<ArraySlice<UInt8>> {
-    /// The same for an array.
+    /// Reads a whole payload: its value, and the paths of members that occur again in their object
+    /// with another value. A byte order mark before it is passed over.
+    ///
+    /// - Throws: the first fault, with its place.
+    package static func whole(
+        payload: [UInt8]
+    ) throws(JSONFault) -> (value: JSONValue, repetitions: [[String]]) {
+        try Self.whole(of: JSONValue.withoutMark(payload), .payload)
+    }
+
+    /// The same for an event in proto3 JSON.
+    ///
+    /// - Throws: the first fault, with its place.
+    package static func whole(
+        event: [UInt8]
+    ) throws(JSONFault) -> (value: JSONValue, repetitions: [[String]]) {
+        try Self.whole(of: event[...], .event)
+    }
+
+    /// Reads a document and keeps what has the shape, as the reader of borrowed bytes does.
     ///
     /// - Throws: the first fault, with its place.
     package static func kept(
@@ -100,8 +119,8 @@ extension JSONReader {
 
     private mutating func keepMembers(
         _ shape: JSONShape, depth: Int
-    ) throws(JSONFault) -> [String: JSONValue] {
-        var members: [String: JSONValue] = [:]
+    ) throws(JSONFault) -> JSONObject {
+        var members = JSONObject()
         try self.eachMember(depth: depth) { reader, name throws(JSONFault) in
             guard let kept = try reader.member(name, of: shape) else {
                 return try reader.pass(depth: depth)

@@ -10,6 +10,10 @@ package struct JSONReader<Bytes: RandomAccessCollection<UInt8>> {
     var position: Bytes.Index
     /// Paths of kept members that occur again with a different value; see `keep`.
     var contradictions: [String] = []
+    /// The names that lead to the value that is read.
+    private var path: [String] = []
+    /// The paths of members that occur again with a different value.
+    private var repetitions: [[String]] = []
 
     init(_ bytes: Bytes, _ rules: JSONRules, at position: Bytes.Index? = nil) {
         self.bytes = bytes
@@ -21,10 +25,20 @@ package struct JSONReader<Bytes: RandomAccessCollection<UInt8>> {
     ///
     /// - Throws: the first fault, with its offset.
     static func value(of bytes: Bytes, _ rules: JSONRules) throws(JSONFault) -> JSONValue {
+        try Self.whole(of: bytes, rules).value
+    }
+
+    /// The document's value, and the paths of members that occur again in their object with another
+    /// value.
+    ///
+    /// - Throws: the first fault, with its offset.
+    static func whole(
+        of bytes: Bytes, _ rules: JSONRules
+    ) throws(JSONFault) -> (value: JSONValue, repetitions: [[String]]) {
         var reader = JSONReader(bytes, rules)
         let value = try reader.value(depth: 0)
         try reader.finish()
-        return value
+        return (value, reader.repetitions)
     }
 
     /// Checks that nothing follows the value.
@@ -98,19 +112,30 @@ package struct JSONReader<Bytes: RandomAccessCollection<UInt8>> {
     // MARK: Objects and arrays
 
     private mutating func object(depth: Int) throws(JSONFault) -> JSONValue {
-        var members: [String: JSONValue] = [:]
+        var members = JSONObject()
         try self.eachMember(depth: depth) { reader, name throws(JSONFault) in
+            // Equal texts are one name, even if their escapes differ.
             let name = try reader.text(of: name)
+            reader.path.append(name)
             let value = try reader.value(depth: depth)
-            // Equal strings are equal here even if their escapes differ, and so are canonically
-            // equivalent ones.
-            if members[name] == nil {
+            if let first = members[name] {
+                try reader.noteRepetition(of: first, with: value)
+            } else {
                 members[name] = value
-            } else if !reader.rules.takesRepeatedNames {
-                throw reader.refusal("each name once in an object")
             }
+            reader.path.removeLast()
         }
         return .object(members)
+    }
+
+    /// Notes that the member at `path` occurs again. The first value counts.
+    private mutating func noteRepetition(
+        of first: JSONValue, with value: JSONValue
+    ) throws(JSONFault) {
+        guard self.rules.takesRepeatedNames else {
+            throw self.refusal("each name once in an object")
+        }
+        if value != first { self.repetitions.append(self.path) }
     }
 
     private mutating func array(depth: Int) throws(JSONFault) -> JSONValue {

@@ -42,10 +42,3 @@ extension JSONValue {
         return self.shortened(writer.text)
     }
 }
-
-extension Dictionary where Key == String {
-    /// The members in the order of their keys' UTF-8 bytes, which is the same in every run.
-    package var inKeyOrder: [(key: String, value: Value)] {
-        self.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
-    }
-}

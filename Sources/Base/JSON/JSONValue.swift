@@ -1,22 +1,41 @@
 // A JSON document as a value: used to judge payloads and to read tokens.
+internal import WireFormat
 
 /// A JSON value. Booleans, integers and other numbers are distinct, since clients distinguish them
 /// too. A number outside `Int64` becomes a `number`, with the precision of a `Double`; one outside
 /// `Double` is refused, and so is nesting deeper than `maximumDepth`.
-package enum JSONValue: Sendable, Equatable {
+package enum JSONValue: Sendable {
     case null
     case bool(Bool)
     case integer(Int64)
     case number(Double)
     case string(String)
     case array([JSONValue])
-    case object([String: JSONValue])
+    case object(JSONObject)
 
     /// The maximum nesting of a value. A push needs five levels; each level costs stack.
     package static let maximumDepth = 32
 
     /// The maximum bytes of a payload's JSON; a push has at most 4096.
     package static let maximumByteCount = 64 * 1024
+}
+
+extension JSONValue: Equatable {
+    /// Whether both are of one kind and equal; strings by their bytes.
+    package static func == (left: JSONValue, right: JSONValue) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.bool(let left), .bool(let right)): left == right
+        case (.integer(let left), .integer(let right)): left == right
+        case (.number(let left), .number(let right)): left == right
+        case (.string(let left), .string(let right)): left.equals(right)
+        case (.array(let left), .array(let right)): left == right
+        case (.object(let left), .object(let right)): left == right
+        case (.null, _), (.bool, _), (.integer, _), (.number, _), (.string, _), (.array, _),
+            (.object, _):
+            false
+        }
+    }
 }
 
 extension JSONValue {
@@ -74,7 +93,7 @@ extension JSONValue {
     }
 
     /// The members of an object; nil for other values.
-    package var objectValue: [String: JSONValue]? {
+    package var objectValue: JSONObject? {
         guard case .object(let members) = self else { return nil }
         return members
     }

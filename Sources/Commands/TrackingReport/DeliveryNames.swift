@@ -18,7 +18,7 @@ package struct DeliveryNames: Sendable {
     /// The maximum rows of a file.
     package static let maxRows = 200_000
 
-    private let entries: [String: Entry]
+    private let entries: [ExactText: Entry]
 
     /// Reads CSV (RFC 4180) in UTF-8.
     ///
@@ -33,14 +33,14 @@ package struct DeliveryNames: Sendable {
                 line: 1, reason: "it is empty; it begins with id,name,delivered")
         }
         let columns = try Columns(heading.cells)
-        var entries: [String: Entry] = [:]
+        var entries: [ExactText: Entry] = [:]
         while let row = try reader.next() {
             guard entries.count < Self.maxRows else {
                 throw DeliveryNamesError(
                     line: row.line, reason: "at most \(Self.maxRows) deliveries are read")
             }
             let (id, entry) = try columns.entry(of: row)
-            guard entries.updateValue(entry, forKey: id) == nil else {
+            guard entries.updateValue(entry, forKey: ExactText(id)) == nil else {
                 throw DeliveryNamesError(
                     line: row.line, reason: "the delivery \(id.printable) stands twice; keep one")
             }
@@ -49,7 +49,7 @@ package struct DeliveryNames: Sendable {
     }
 
     /// The entry of a delivery.
-    package subscript(id: String) -> Entry? { self.entries[id] }
+    package subscript(id: String) -> Entry? { self.entries[ExactText(id)] }
 }
 
 /// Why a file of deliveries cannot be used.

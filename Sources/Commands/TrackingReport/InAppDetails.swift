@@ -46,7 +46,8 @@ package struct InAppDetails: Sendable, Equatable {
                 hits: hits)
         }.sorted { left, right in
             if left.tenant != right.tenant { return left.tenant < right.tenant }
-            if left.messageID != right.messageID { return left.messageID < right.messageID }
+            let (leftID, rightID) = (ExactText(left.messageID), ExactText(right.messageID))
+            if leftID != rightID { return leftID < rightID }
             if left.hits != right.hits { return left.hits > right.hits }
             return left.order < right.order
         }
@@ -107,10 +108,11 @@ package struct InAppDetails: Sendable, Equatable {
 
 extension InAppDetail {
     /// The order of rows with equal counts.
-    fileprivate var order: String {
-        guard let use else { return "~" }
-        return [use.what, use.action, use.link, use.dismissal, use.error, use.trigger]
-            .joined(separator: "\n")
+    fileprivate var order: ExactText {
+        guard let use else { return ExactText("~") }
+        return ExactText(
+            [use.what, use.action, use.link, use.dismissal, use.error, use.trigger]
+                .joined(separator: "\n"))
     }
 }
 

@@ -1,5 +1,6 @@
 package import TrackingJournal
 internal import TrackingRules
+internal import WireFormat
 
 /// Everything that the ledger has about one delivery of a tenant: its rows, and the findings drawn
 /// from them. `sightline why` builds it from a ledger. A running server builds it from a `Source`,
@@ -71,7 +72,7 @@ extension Ledger {
         let rows = self.all
         let cut = String(
             decoding: Self.cut(delivery, to: LedgerSubject.nameBytes), as: UTF8.self)
-        let owners = Set(rows.lazy.filter { $0.delivery == cut }.map(\.tenant))
+        let owners = Set(rows.lazy.filter { $0.delivery.equals(cut) }.map(\.tenant))
         let tenants = owners.isEmpty ? Set(rows.lazy.map(\.tenant)) : owners
         let named = tenants.isEmpty ? ["default"] : tenants.sorted()
         return named.prefix(Self.maxAccounts).map {

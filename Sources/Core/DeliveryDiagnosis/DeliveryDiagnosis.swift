@@ -1,6 +1,7 @@
 // Explains a delivery's figures: counts in, findings out.
 package import TrackingJournal
 internal import TrackingRules
+internal import WireFormat
 
 /// Explains the figures of a delivery from the ledger's rows. `DeliveryAccount` creates one for
 /// each delivery that somebody asks about, and reads its findings.
@@ -43,8 +44,10 @@ package struct DeliveryDiagnosis: Sendable {
     package static func concerned(
         _ unnamed: [LedgerRow], by rows: [LedgerRow]
     ) -> [LedgerRow] {
-        let apps = Set(rows.map(\.app))
-        return unnamed.filter { !$0.isOther && (apps.isEmpty || apps.contains($0.app)) }
+        let apps = Set(rows.map { ExactText($0.app) })
+        return unnamed.filter {
+            !$0.isOther && (apps.isEmpty || apps.contains(ExactText($0.app)))
+        }
     }
 
     private static func nothingSeen(_ delivery: String) -> DeliveryFinding {

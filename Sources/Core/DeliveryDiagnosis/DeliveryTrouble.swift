@@ -1,4 +1,5 @@
 internal import TrackingJournal
+internal import WireFormat
 
 /// A finding with its delivery: a line in the data quality section of a report.
 package struct DeliveryTrouble: Codable, Sendable, Equatable {
@@ -37,26 +38,28 @@ extension Ledger {
     ) -> [DeliveryTrouble] {
         struct Place: Hashable {
             let tenant: String
-            let delivery: String
+            let delivery: ExactText
         }
         var rows: [Place: [LedgerRow]] = [:]
         for row in self.all where !row.delivery.isEmpty {
+            let place = Place(tenant: row.tenant, delivery: ExactText(row.delivery))
             guard tenant == nil || row.tenant == tenant,
-                delivery == nil || row.delivery == delivery
+                delivery.map({ ExactText($0) == place.delivery }) ?? true
             else { continue }
-            rows[Place(tenant: row.tenant, delivery: row.delivery), default: []].append(row)
+            rows[place, default: []].append(row)
         }
-        let troubles = rows.flatMap { place, rows in
-            DeliveryDiagnosis(of: place.delivery, rows: rows, unnamed: []).findings.map {
+        let troubles = rows.flatMap { place, rows -> [DeliveryTrouble] in
+            let delivery = place.delivery.text
+            return DeliveryDiagnosis(of: delivery, rows: rows, unnamed: []).findings.map {
                 DeliveryTrouble(
-                    tenant: place.tenant, delivery: place.delivery, code: $0.code.rawValue,
+                    tenant: place.tenant, delivery: delivery, code: $0.code.rawValue,
                     sentence: $0.sentence, events: $0.figures.first?.value ?? 0)
             }
         }
         return Array(
             troubles.sorted {
-                ($1.events, $0.tenant, $0.delivery, $0.code)
-                    < ($0.events, $1.tenant, $1.delivery, $1.code)
+                ($1.events, $0.tenant, ExactText($0.delivery), $0.code)
+                    < ($0.events, $1.tenant, ExactText($1.delivery), $1.code)
             }.prefix(limit))
     }
 }

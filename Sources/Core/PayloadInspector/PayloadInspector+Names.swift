@@ -1,6 +1,7 @@
 // Misspelt keys. Clients compare keys letter for letter, so a misspelt key is a missing key.
 internal import JSON
 internal import TrackingRules
+internal import WireFormat
 
 extension PayloadInspector {
     /// The longest key, in bytes, that is compared: a longer one is no typo of a known key.
@@ -72,7 +73,7 @@ extension PayloadInspector {
     /// The object to which a known key belongs.
     private func home(
         of key: String, in subject: PayloadSubject
-    ) -> (name: String, members: [String: JSONValue]) {
+    ) -> (name: String, members: JSONObject) {
         switch (key, subject.platform) {
         case ("content-available", .ios), ("mutable-content", .ios):
             ("inside `aps`", subject.aps)
@@ -85,7 +86,7 @@ extension PayloadInspector {
 
     private static func knownKey(near key: String) -> String? {
         guard key.utf8.count <= self.maximumComparedKeyLength else { return nil }
-        guard !self.knownKeys.contains(where: { $0.key == key }) else { return nil }
+        guard !self.knownKeys.contains(where: { $0.key.equals(key) }) else { return nil }
         let letters = self.letters(of: key)
         return self.knownKeys.first { known in
             guard abs(known.letters.count - letters.count) <= known.typos else { return false }

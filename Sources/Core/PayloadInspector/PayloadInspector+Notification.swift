@@ -101,7 +101,7 @@ extension PayloadInspector {
         return findings
     }
 
-    private func alertFindings(_ aps: [String: JSONValue]) -> [PayloadFinding] {
+    private func alertFindings(_ aps: JSONObject) -> [PayloadFinding] {
         guard let alert = aps["alert"] else { return [] }
         if let members = alert.objectValue {
             return self.textFindings(members, keys: ["title", "body"], path: "aps.alert.")
@@ -128,7 +128,7 @@ extension PayloadInspector {
         ]
     }
 
-    private func switchFindings(_ aps: [String: JSONValue]) -> [PayloadFinding] {
+    private func switchFindings(_ aps: JSONObject) -> [PayloadFinding] {
         ["content-available", "mutable-content"].compactMap { key in
             guard let value = aps[key], value != .integer(1), value != .integer(0) else {
                 return nil
@@ -140,7 +140,7 @@ extension PayloadInspector {
         }
     }
 
-    private func backgroundFindings(_ aps: [String: JSONValue]) -> [PayloadFinding] {
+    private func backgroundFindings(_ aps: JSONObject) -> [PayloadFinding] {
         guard aps["content-available"] != .integer(1) else { return [] }
         let seen = aps["content-available"]?.excerpt ?? "absent"
         return [
@@ -152,7 +152,7 @@ extension PayloadInspector {
         ]
     }
 
-    private func categoryFindings(_ aps: [String: JSONValue]) -> [PayloadFinding] {
+    private func categoryFindings(_ aps: JSONObject) -> [PayloadFinding] {
         guard let category = aps["category"]?.stringValue, !category.isEmpty else { return [] }
         return [
             PayloadFinding(
@@ -166,7 +166,7 @@ extension PayloadInspector {
     // MARK: - Both
 
     private func textFindings(
-        _ members: [String: JSONValue], keys: [String], path: String
+        _ members: JSONObject, keys: [String], path: String
     ) -> [PayloadFinding] {
         var findings = PayloadFindings()
         for key in keys {

@@ -109,8 +109,8 @@ extension PayloadInspector {
     }
 
     private static func members(
-        of root: [String: JSONValue], at path: [String]
-    ) -> [String: JSONValue] {
+        of root: JSONObject, at path: [String]
+    ) -> JSONObject {
         path.reduce(root) { $0[$1]?.objectValue ?? [:] }
     }
 

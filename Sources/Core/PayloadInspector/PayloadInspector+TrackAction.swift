@@ -1,6 +1,7 @@
 // The names of trackAction's variables in a payload: people confuse the two interfaces.
 internal import JSON
 internal import TrackingRules
+internal import WireFormat
 
 extension PayloadInspector {
     /// The variables of trackAction, by their letters, with the payload's id that each one holds.
@@ -83,7 +84,7 @@ extension PayloadInspector {
         _ key: String, value: JSONValue, name: String
     ) -> [PayloadFinding] {
         let shown = JSONValue.keyName(key)
-        guard key == name else {
+        guard key.equals(name) else {
             return [
                 PayloadFinding(
                     .error, shown,

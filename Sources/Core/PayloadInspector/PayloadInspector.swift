@@ -2,6 +2,7 @@
 // nothing here judges an event, and a payload can be inspected before it is ever sent.
 internal import JSON
 package import TrackingRules
+internal import WireFormat
 
 /// Names the mistakes in a payload, and decides whether an interaction with it would be tracked.
 /// InspectPayload and `sightline inspect` call `inspect`. It holds no state, does no I/O, throws
@@ -23,6 +24,7 @@ package struct PayloadInspector: Sendable {
         }
         let subject = PayloadSubject(payload, root: root, platform: platform)
         var findings = self.formFindings(subject) + self.conflictFindings(subject)
+        findings += self.repetitionFindings(payload, but: subject.conflicts)
         findings += PayloadID.allCases.compactMap {
             PayloadIDReading(of: $0, in: subject).finding(in: subject)
         }
@@ -74,6 +76,24 @@ package struct PayloadInspector: Sendable {
         }
     }
 
+    /// Findings on other keys with two values. The values are not shown: one may be a token.
+    private func repetitionFindings(
+        _ payload: PayloadDocument, but conflicts: [String]
+    ) -> [PayloadFinding] {
+        var findings = PayloadFindings()
+        var told = Set(conflicts.map { ExactText($0) })
+        for repetition in payload.repetitions {
+            let path = repetition.map(JSONValue.keyName).joined(separator: ".")
+            guard told.insert(ExactText(path)).inserted else { continue }
+            findings.add(
+                .warning, path,
+                "`\(path)` is there twice in one object, with different values. It is recorded as "
+                    + "it is, but some clients take the first value and others the last; give "
+                    + "each key once.")
+        }
+        return findings.list
+    }
+
     /// Findings on the payload's form: whether it is one of its platform, or another's.
     private func formFindings(_ subject: PayloadSubject) -> [PayloadFinding] {
         var findings: [PayloadFinding] = []
@@ -113,7 +133,7 @@ package struct PayloadInspector: Sendable {
         ]
     }
 
-    private func androidFormFindings(_ root: [String: JSONValue]) -> [PayloadFinding] {
+    private func androidFormFindings(_ root: JSONObject) -> [PayloadFinding] {
         var findings: [PayloadFinding] = []
         if let data = root["data"] {
             if data.objectValue == nil {

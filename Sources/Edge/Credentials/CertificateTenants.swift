@@ -1,4 +1,5 @@
 internal import Foundation
+internal import WireFormat
 internal import X509
 internal import Yams
 
@@ -7,7 +8,7 @@ struct CertificateTenants: Sendable {
     /// The maximum bytes of the file.
     static let maxBytes = 1 << 20
 
-    private let tenants: [String: Tenant]
+    private let tenants: [ExactText: Tenant]
 
     /// Reads the file, a line `NAME: TENANT` for each name.
     ///
@@ -22,7 +23,7 @@ struct CertificateTenants: Sendable {
                 description: "\(path) is no YAML map: write lines such as "
                     + "\"push.example.com: tenant-a\"")
         }
-        var tenants: [String: Tenant] = [:]
+        var tenants: [ExactText: Tenant] = [:]
         for (key, value) in mapping {
             let place = "\(path):\(key.mark?.line ?? 1)"
             guard let name = key.scalar?.string, !name.isEmpty,
@@ -32,7 +33,7 @@ struct CertificateTenants: Sendable {
                     description: "\(place) has to be a DNS name or a URI, and its tenant: "
                         + Tenant.rule)
             }
-            tenants[name] = tenant
+            tenants[ExactText(name)] = tenant
         }
         self.tenants = tenants
     }
@@ -40,8 +41,10 @@ struct CertificateTenants: Sendable {
     /// The principal of a certificate, whose chain and dates the transport has verified. A stream
     /// ends when its certificate expires.
     func principal(of certificate: Certificate, now: Int64) throws(CredentialRefusal) -> Principal {
-        guard let tenant = Self.names(of: certificate).lazy.compactMap({ self.tenants[$0] }).first
-        else { throw .certificate }
+        let names = Self.names(of: certificate)
+        guard let tenant = names.lazy.compactMap({ self.tenants[ExactText($0)] }).first else {
+            throw .certificate
+        }
         let end = certificate.notValidAfter.timeIntervalSince1970 * 1_000_000
         let expiry = Int64(exactly: end.rounded()) ?? .max
         guard now < expiry else { throw .expired }

@@ -1,3 +1,5 @@
+internal import WireFormat
+
 /// Who an RPC acts for, as its credentials prove.
 package struct Principal: Sendable, Equatable {
     /// The kind of credential that proved it.
@@ -19,13 +21,13 @@ package struct Principal: Sendable, Equatable {
     /// When its streams must end, in microseconds since 1970; nil for no limit.
     package let expiry: Int64?
     /// The scopes that the credential grants; nil if a token's claim of them cannot be read.
-    package let scopes: Set<String>?
+    package let scopes: [String]?
 
     /// The principal of every call to a server that requires no credentials.
     package static let anybody = Principal(tenant: .standard, proof: .none, expiry: nil)
 
     /// Creates a principal.
-    package init(tenant: Tenant, proof: Proof, expiry: Int64?, scopes: Set<String>? = []) {
+    package init(tenant: Tenant, proof: Proof, expiry: Int64?, scopes: [String]? = []) {
         self.tenant = tenant
         self.proof = proof
         self.expiry = expiry
@@ -33,7 +35,9 @@ package struct Principal: Sendable, Equatable {
     }
 
     /// Whether the credential grants a scope.
-    package func has(_ scope: Scope) -> Bool { self.scopes?.contains(scope.rawValue) ?? false }
+    package func has(_ scope: Scope) -> Bool {
+        self.scopes?.contains { $0.equals(scope.rawValue) } ?? false
+    }
 
     /// Refuses a key or a token without a scope. Certificates have no scopes and pass.
     ///
@@ -41,6 +45,6 @@ package struct Principal: Sendable, Equatable {
     func check(_ requiredScope: String) throws(CredentialRefusal) {
         guard !requiredScope.isEmpty, self.proof != .certificate else { return }
         guard let scopes = self.scopes else { throw .claims }
-        guard scopes.contains(requiredScope) else { throw .scope }
+        guard scopes.contains(where: { $0.equals(requiredScope) }) else { throw .scope }
     }
 }

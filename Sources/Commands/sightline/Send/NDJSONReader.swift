@@ -92,6 +92,22 @@ package struct NDJSONReader: Sendable {
         do {
             let event = try Sightline_V1_TrackingEvent(jsonUTF8Bytes: self.unfinished)
             return .event(event, line: self.lineCount)
+        } catch JSONDecodingError.malformedMap {
+            return self.lineOfKeysAlike()
+        } catch {
+            return .bad(self.judge(error))
+        }
+    }
+
+    /// The line again, if a map of it has keys that SwiftProtobuf takes for one.
+    private func lineOfKeysAlike() -> NDJSONLine {
+        do {
+            let event = try Sightline_V1_TrackingEvent(keysAlike: self.unfinished)
+            return .event(event, line: self.lineCount)
+        } catch let error as RepeatedKeyError {
+            let reason = "\(error)".printable
+            let column = self.column(ofField: error.path)
+            return .bad(BadLine(line: self.lineCount, column: column, reason: reason))
         } catch {
             return .bad(self.judge(error))
         }

@@ -9,10 +9,12 @@ package enum PayloadForm {
     /// The platform that a payload's shape shows: iOS payloads have `aps`, Android's have `data`,
     /// and an FCM v1 message has either, or is for both; nil if the shape shows none.
     package static func platform(of payload: JSONValue) -> PlatformName? {
-        var keys = payload.objectValue ?? [:]
-        if let message = keys["message"]?.objectValue { keys.merge(message) { own, _ in own } }
-        let isIOS = keys["aps"] != nil || keys["apns"] != nil
-        switch (isIOS, keys["data"] != nil || keys["android"] != nil) {
+        let own = payload.objectValue ?? [:]
+        let message = own["message"]?.objectValue ?? [:]
+        func has(_ keys: [String]) -> Bool {
+            keys.contains { own[$0] != nil || message[$0] != nil }
+        }
+        switch (has(["aps", "apns"]), has(["data", "android"])) {
         case (true, false): return .ios
         case (false, true): return .android
         case (true, true), (false, false): return nil

@@ -1,4 +1,4 @@
-internal import WireFormat
+package import WireFormat
 
 /// The sizes of a map<string, string> that the rules limit, measured on the wire without decoding
 /// it. A key that occurs twice counts twice; `exact` corrects that when a limit seems exceeded.
@@ -37,14 +37,18 @@ enum EventMap {
     case otherFields
 }
 
-/// One entry of a map<string, string>.
-struct MapEntry {
-    private(set) var key = Bytes.none
-    private(set) var value = Bytes.none
+/// One entry of a map<string, string>. A key is its bytes: no two keys that differ are one.
+package struct MapEntry {
+    /// The key; empty if the entry has none.
+    package private(set) var key = Bytes.none
+    /// The value; empty if the entry has none.
+    package private(set) var value = Bytes.none
 
     /// Parses an entry. Like SwiftProtobuf, it does not skip a key or value of a wrong wire type:
     /// it reads the bytes after its tag as the next tag.
-    init(_ reader: consuming WireReader) throws(WireError) {
+    ///
+    /// - Throws: `WireError` if the bytes are no entry.
+    package init(_ reader: consuming WireReader) throws(WireError) {
         while let tag = try reader.nextTag() {
             switch tag {
             case FieldTag.MapEntry.key: self.key = try reader.string()

@@ -15,12 +15,15 @@ package struct PayloadDocument: Sendable {
     private let text: [UInt8]
     /// Paths of keys that the rules read and that occur twice, with different values.
     let contradictions: [String]
+    /// Paths of any keys that occur twice in an object, with different values; empty where only the
+    /// parts for the rules are read.
+    package let repetitions: [[String]]
 
     /// Reads a whole payload, bounded in depth by `JSONValue.maximumDepth`.
     ///
     /// - Throws: the first fault, with its offset.
     package init(_ bytes: [UInt8]) throws(JSONFault) {
-        self.value = try JSONValue(payload: bytes)
+        (self.value, self.repetitions) = try JSONReader.whole(payload: bytes)
         self.byteCount = bytes.count
         self.text = bytes
         self.contradictions = try JSONReader.kept(of: bytes, Self.shape, .payload).contradictions
@@ -40,6 +43,7 @@ package struct PayloadDocument: Sendable {
         self.byteCount = bytes.count
         self.text = []
         self.contradictions = kept.contradictions
+        self.repetitions = []
     }
 
     /// Whether this is the payload of another platform (D39).

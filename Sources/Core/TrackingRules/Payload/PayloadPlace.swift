@@ -70,21 +70,21 @@ package enum PayloadPlace: Sendable, CaseIterable {
     }
 
     /// The members of the object; nil if the payload has no such object.
-    func members(in root: [String: JSONValue]) -> [String: JSONValue]? {
-        var members: [String: JSONValue]? = root
+    func members(in root: JSONObject) -> JSONObject? {
+        var members: JSONObject? = root
         for key in self.path { members = members?[key]?.objectValue }
         return members
     }
 
     /// The members of the object, and those that it overlays; nil if the payload has no such
     /// object.
-    func scope(in root: [String: JSONValue]) -> [String: JSONValue]? {
+    func scope(in root: JSONObject) -> JSONObject? {
         let members = self.members(in: root)
         guard let members, let below = self.overlaid?.members(in: root) else { return members }
-        return members.merging(below) { own, _ in own }
+        return members.overlaying(below)
     }
 
-    private func exists(in root: [String: JSONValue]) -> Bool { self.members(in: root) != nil }
+    private func exists(in root: JSONObject) -> Bool { self.members(in: root) != nil }
 }
 
 // MARK: The place in a payload
@@ -92,7 +92,7 @@ package enum PayloadPlace: Sendable, CaseIterable {
 extension PayloadPlace {
     /// The place in a payload of this platform. Ids at the top level count, whatever its other keys
     /// are called: a custom key may have the name of a wrapper.
-    init(in root: [String: JSONValue], platform: Platform) {
+    init(in root: JSONObject, platform: Platform) {
         let form = Self.form(of: root, platform)
         let isForeign = platform == .android && root["aps"]?.objectValue != nil
         let hasMore = Self.idCounts(in: root) > Self.idCounts(in: form.scope(in: root) ?? [:])
@@ -100,7 +100,7 @@ extension PayloadPlace {
     }
 
     /// The place that the names of a payload's objects tell.
-    private static func form(of root: [String: JSONValue], _ platform: Platform) -> PayloadPlace {
+    private static func form(of root: JSONObject, _ platform: Platform) -> PayloadPlace {
         switch platform {
         case .ios:
             guard root["aps"] == nil else { return .topLevel }
@@ -119,14 +119,14 @@ extension PayloadPlace {
 
     /// Whether an object with `data` is a message as firebase-admin takes it: it names a receiver,
     /// or has settings of one platform.
-    private static func isAdminMessage(_ root: [String: JSONValue]) -> Bool {
+    private static func isAdminMessage(_ root: JSONObject) -> Bool {
         ["token", "tokens", "topic", "condition"].contains { root[$0] != nil }
             || ["apns", "android"].contains { root[$0]?.objectValue != nil }
     }
 
     /// Whether an object without `data` is the map that code on Android gets, rather than a message
     /// that lacks its data. Such a map holds only strings, under any names.
-    private static func isMap(_ root: [String: JSONValue]) -> Bool {
+    private static func isMap(_ root: JSONObject) -> Bool {
         let wrappers = ["aps", "notification", "android", "apns"]
         guard wrappers.allSatisfy({ root[$0]?.objectValue == nil }) else { return false }
         let tracking = PayloadID.allCases.map(\.rawValue) + [PayloadSubject.flagKey]
@@ -135,7 +135,7 @@ extension PayloadPlace {
     }
 
     /// How many ids an object has that a client could send, and how many of any value.
-    private static func idCounts(in members: [String: JSONValue]) -> (Int, Int) {
+    private static func idCounts(in members: JSONObject) -> (Int, Int) {
         let ids = PayloadID.allCases.compactMap { members[$0.rawValue] }
         return (ids.count { $0.stringValue?.isEmpty == false }, ids.count)
     }

@@ -8,13 +8,13 @@ package struct PayloadSubject {
     package static let flagKey = "_acsDeliveryTracking"
 
     /// The whole object.
-    package let root: [String: JSONValue]
+    package let root: JSONObject
     /// The platform whose payload it is.
     package let platform: Platform
     /// Where the vendor's client looks for its keys.
     package let place: PayloadPlace
     /// The object there, with the keys of the one that it overlays; empty if it is absent.
-    package let scope: [String: JSONValue]
+    package let scope: JSONObject
     /// Whether the object exists.
     package let hasScope: Bool
     private let contradictions: [String]
@@ -22,7 +22,7 @@ package struct PayloadSubject {
     /// Finds the place in a document where the vendor's client looks for its keys.
     ///
     /// - Parameter root: the document's object.
-    package init(_ document: PayloadDocument, root: [String: JSONValue], platform: Platform) {
+    package init(_ document: PayloadDocument, root: JSONObject, platform: Platform) {
         self.root = root
         self.platform = platform
         self.place = PayloadPlace(in: root, platform: platform)
@@ -40,7 +40,7 @@ package struct PayloadSubject {
 
     /// The objects of which the scope is made, the one that counts first, each with the prefix of
     /// its keys' paths.
-    package var layers: [(prefix: String, members: [String: JSONValue])] {
+    package var layers: [(prefix: String, members: JSONObject)] {
         [self.place, self.place.overlaid].compactMap { place in
             guard let place, let members = place.members(in: self.root) else { return nil }
             return (place.prefix, members)
@@ -48,7 +48,7 @@ package struct PayloadSubject {
     }
 
     /// The `aps` object; empty if it is absent. The data for all platforms has none.
-    package var aps: [String: JSONValue] {
+    package var aps: JSONObject {
         guard self.place != .data, self.place != .messageData else { return [:] }
         return self.place.members(in: self.root)?["aps"]?.objectValue ?? [:]
     }
@@ -79,7 +79,7 @@ package struct PayloadSubject {
         return value != nil
     }
 
-    private static func hasID(_ members: [String: JSONValue]) -> Bool {
+    private static func hasID(_ members: JSONObject) -> Bool {
         PayloadID.allCases.contains { members[$0.rawValue] != nil }
     }
 
@@ -139,7 +139,7 @@ package struct PayloadSubject {
             let values = Set(
                 PayloadPlace.allCases.compactMap { place in
                     place.members(in: self.root)?[id.rawValue]?.stringValue
-                }
+                }.map { ExactText($0) }
             ).subtracting([""])
             if values.count > 1, !paths.contains(id.rawValue) { paths.append(id.rawValue) }
         }
@@ -176,7 +176,7 @@ package struct PayloadSubject {
         /// The keys that lead to it, as they are shown.
         package let path: [String]
         /// Its members.
-        package let members: [String: JSONValue]
+        package let members: JSONObject
         /// Whether it is, or is below, a string that holds JSON.
         package let isInText: Bool
     }
@@ -204,7 +204,8 @@ package struct PayloadSubject {
     private func search(_ object: OtherObject, into found: inout [OtherObject]) {
         found.append(object)
         guard object.path.count < Self.maximumSearchDepth else { return }
-        for (key, inner) in object.members.compactMapValues(Self.object(in:)).inKeyOrder {
+        for (key, value) in object.members.inKeyOrder {
+            guard let inner = Self.object(in: value) else { continue }
             self.search(
                 OtherObject(
                     path: object.path + [JSONValue.keyName(key)], members: inner.members,
@@ -213,9 +214,7 @@ package struct PayloadSubject {
     }
 
     /// The object that a value is or, as a string, holds.
-    private static func object(
-        in value: JSONValue
-    ) -> (members: [String: JSONValue], isInText: Bool)? {
+    private static func object(in value: JSONValue) -> (members: JSONObject, isInText: Bool)? {
         if let members = value.objectValue { return (members, false) }
         guard let text = value.stringValue?.utf8, text.count >= Self.minimumTextByteCount,
             text.first(where: { $0 > 0x20 }) == UInt8(ascii: "{"),

@@ -6,8 +6,8 @@ package import WireFormat
 /// Encodes batches for the jsonl, stdout and webhook sinks: each hit as a TrackingRecord in proto3
 /// JSON, on a line of its own. JSON drops unknown fields; the sqlite sink keeps them.
 ///
-/// A line is written straight from the event's bytes. An event of an unusual form takes the way
-/// through SwiftProtobuf, which gives the same text for some twelve times the price.
+/// A line is written straight from the event's bytes. The fields of an event of an unusual form are
+/// put in order first. A map's keys are compared by their bytes in either (D29, D32).
 package struct JSONLines: ~Copyable {
     private var writer: ProtoJSONWriter
     /// What stands between the hit id and the campaign action, by the kind's number.
@@ -80,14 +80,28 @@ package struct JSONLines: ~Copyable {
         let bodyStart = self.writer.text.count
         if let part = parts.event, part.place == hit.event.baseAddress {
             self.writer.text.append(again: part.range)
-        } else if self.appendBody(hit, &parts) {
+        } else if self.appendBody(hit, hit.event, &parts) {
             parts.event = Part(
                 place: hit.event.baseAddress, range: bodyStart..<self.writer.text.count)
         } else {
             parts = Parts()
             self.writer.text.truncate(to: start)
-            try self.appendRecord(hit)
+            try self.appendUnusual(hit)
         }
+    }
+
+    /// Appends the line of an event of an unusual form. What has no JSON form is left to
+    /// SwiftProtobuf, which says why.
+    private mutating func appendUnusual(_ hit: Hit) throws {
+        let start = self.writer.text.count
+        if let event = self.writer.ordered(hit.event, as: 0) {
+            var parts = Parts()
+            self.appendHead(hit)
+            let isWritten = event.withUnsafeBytes { self.appendBody(hit, $0, &parts) }
+            if isWritten { return }
+            self.writer.text.truncate(to: start)
+        }
+        try self.appendRecord(hit)
     }
 
     /// Appends a line as SwiftProtobuf has it; its maps are in order too.
@@ -115,7 +129,7 @@ package struct JSONLines: ~Copyable {
     /// Appends the rest of a line.
     ///
     /// - Returns: whether that is possible; if not, a part of it may have been appended.
-    private mutating func appendBody(_ hit: Hit, _ parts: inout Parts) -> Bool {
+    private mutating func appendBody(_ hit: Hit, _ event: Bytes, _ parts: inout Parts) -> Bool {
         do {
             try self.append(",\"deliveryId\":", hit.deliveryID)
             try self.append(",\"broadlogId\":", hit.broadlogID)
@@ -125,7 +139,7 @@ package struct JSONLines: ~Copyable {
         }
         self.append(hit.warnings)
         self.writer.text.append(",\"event\":")
-        guard self.writer.append(hit.event, as: 0) else { return false }
+        guard self.writer.append(event, as: 0) else { return false }
         self.writer.text.append("}\n")
         return true
     }

@@ -3,10 +3,10 @@ package import WireFormat
 
 /// Writes protobuf messages as proto3 JSON straight from the wire, without decoding them.
 ///
-/// The text is that of SwiftProtobuf, the reference, with the keys of maps in order. What is legal
-/// and seldom sent is left to SwiftProtobuf: fields out of order or repeated, wrong wire types,
-/// groups, two members of a oneof, a map's key that occurs twice, keys of more than one entry that
-/// are not ASCII. JSONLinesPropertyTests holds the two together.
+/// The text is that of SwiftProtobuf, the reference, with the keys of maps in the order of their
+/// bytes. What is legal and seldom sent is not taken: fields out of order or repeated, wrong wire
+/// types, groups, two members of a oneof. `ProtoFields` brings such a message into order.
+/// JSONLinesPropertyTests holds this and SwiftProtobuf together.
 package struct ProtoJSONWriter: ~Copyable {
     /// What is written so far.
     package var text = TextBuffer()
@@ -47,6 +47,19 @@ package struct ProtoJSONWriter: ~Copyable {
         } catch {
             self.text.truncate(to: start)
             return false
+        }
+    }
+
+    /// The same message with its fields in order, each once; nil if it is malformed.
+    ///
+    /// - Parameter index: the message's index in the schema.
+    package func ordered(_ message: Bytes, as index: Int) -> [UInt8]? {
+        do {
+            var fields = ProtoFields(of: self.schema)
+            try fields.merge(WireReader(message), as: index)
+            return fields.encoded
+        } catch {
+            return nil
         }
     }
 
@@ -200,16 +213,21 @@ package struct ProtoJSONWriter: ~Copyable {
         self.text.append(UInt8(ascii: "}"))
     }
 
-    /// Brings the entries into the order of their keys. Swift compares strings by characters, which
-    /// for ASCII alone are bytes.
+    /// Brings the entries into the order of their keys' bytes. Of a key that occurs again the last
+    /// entry stays, as protobuf has it.
     private mutating func sortEntries() throws {
-        for entry in self.entries where !entry.key.allSatisfy({ $0 < 0x80 }) {
-            throw Unwritten.unusual
-        }
+        // Stable: entries with one key stay in the order in which they came.
         self.entries.sort { $0.key.lexicographicallyPrecedes($1.key) }
-        for index in self.entries.indices.dropFirst()
-        where self.entries[index].key.elementsEqual(self.entries[index &- 1].key) {
-            throw Unwritten.unusual
+        var last = 0
+        for index in self.entries.indices.dropFirst() {
+            if self.entries[index].key.equals(self.entries[last].key) {
+                // A decoder refuses the message for it, though the value does not count.
+                guard self.entries[last].value.isValidUTF8 else { throw Unwritten.unusual }
+            } else {
+                last += 1
+            }
+            self.entries[last] = self.entries[index]
         }
+        self.entries.removeSubrange((last + 1)...)
     }
 }

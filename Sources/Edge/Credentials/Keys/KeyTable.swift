@@ -7,7 +7,7 @@ struct KeyTable: Sendable {
     private struct Entry: Sendable {
         let tenant: Tenant
         let digest: [UInt8]
-        let scopes: Set<String>
+        let scopes: [String]
         let isRevoked: Bool
         /// Microseconds since 1970; nil for never.
         let expiry: Int64?
@@ -20,7 +20,7 @@ struct KeyTable: Sendable {
             // Reading the file has validated the records.
             guard let tenant = Tenant(record.tenant), let digest = record.digest else { continue }
             entries[record.id] = Entry(
-                tenant: tenant, digest: digest, scopes: Set(record.scopes),
+                tenant: tenant, digest: digest, scopes: record.scopes,
                 isRevoked: record.revoked != nil, expiry: record.expires.map(Self.microseconds))
         }
         self.entries = entries

@@ -1,8 +1,9 @@
 internal import JSON
+internal import WireFormat
 
 /// The claims of a token whose signature was verified (RFC 7519 section 4).
 struct JWTClaims: Sendable {
-    private let members: [String: JSONValue]
+    private let members: JSONObject
 
     /// Parses a token's second part.
     ///
@@ -32,8 +33,13 @@ struct JWTClaims: Sendable {
         if let notBefore = try self.time("nbf"), seconds < notBefore - leeway {
             throw .notYetValid
         }
-        guard self.members["iss"]?.stringValue == configuration.jwtIssuer else { throw .issuer }
-        guard try self.list("aud").contains(configuration.jwtAudience) else { throw .audience }
+        // By their bytes: RFC 7519 knows no other equality of names (7.3).
+        guard self.members["iss"]?.stringValue?.equals(configuration.jwtIssuer) == true else {
+            throw .issuer
+        }
+        guard try self.list("aud").contains(where: { $0.equals(configuration.jwtAudience) }) else {
+            throw .audience
+        }
         let name = self.members[configuration.jwtTenantClaim]?.stringValue
         guard let tenant = name.flatMap(Tenant.init) else { throw .tenant }
         let end = Int64(exactly: ((expiry + leeway) * 1_000_000).rounded()) ?? .max
@@ -65,10 +71,9 @@ struct JWTClaims: Sendable {
 
     /// The scopes: words in one string (RFC 8693), or a list, as some issuers write it. Nil if the
     /// claim is neither, which only matters to a call that needs one.
-    private var scopes: Set<String>? {
+    private var scopes: [String]? {
         do {
-            return Set(
-                try self.list("scope").flatMap { $0.split(separator: " ").map(String.init) })
+            return try self.list("scope").flatMap { $0.split(separator: " ").map(String.init) }
         } catch {
             return nil
         }

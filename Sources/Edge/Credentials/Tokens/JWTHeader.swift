@@ -25,7 +25,7 @@ package struct JWTHeader: Sendable, Equatable {
     package init(encoded: some Collection<UInt8>) throws(CredentialRefusal) {
         guard encoded.count <= Self.maxBytes else { throw .tooLong }
         guard let bytes = Base64URL.decode(encoded) else { throw .header }
-        let members: [String: JSONValue]?
+        let members: JSONObject?
         do {
             members = try JSONValue(token: bytes).objectValue
         } catch {

@@ -5,6 +5,7 @@
 // Here the pairs of key and algorithm are fixed when the file is read.
 internal import Foundation
 internal import JWTKit
+internal import WireFormat
 
 /// The keys of a JWKS file, by id and algorithm.
 struct JWTKeySet: Sendable {
@@ -27,10 +28,15 @@ struct JWTKeySet: Sendable {
     func algorithm(for header: JWTHeader) throws(CredentialRefusal) -> any JWTAlgorithm {
         let named =
             header.keyID == nil && self.keys.count == 1
-            ? self.keys.first : self.keys.first { $0.id != nil && $0.id == header.keyID }
+            ? self.keys.first : self.keys.first { Self.isID($0.id, header.keyID) }
         guard let key = named else { throw .unknownSigner }
         guard let algorithm = key.algorithms[header.algorithm] else { throw .algorithm }
         return algorithm
+    }
+
+    private static func isID(_ id: String?, _ named: String?) -> Bool {
+        guard let id, let named else { return false }
+        return id.equals(named)
     }
 
     // MARK: Reading the file
@@ -56,7 +62,7 @@ struct JWTKeySet: Sendable {
             let key = try await Self.key(entry, algorithms, place: place)
             if !key.algorithms.isEmpty { keys.append(key) }
         }
-        let ids = keys.compactMap(\.id)
+        let ids = keys.compactMap(\.id).map { ExactText($0) }
         guard !keys.isEmpty, keys.count == 1 || Set(ids).count == keys.count else {
             throw UnusableFileError(
                 description: keys.isEmpty

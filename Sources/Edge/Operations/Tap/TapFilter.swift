@@ -1,11 +1,12 @@
 package import SightlineProtos
 package import TrackingRules
+internal import WireFormat
 
 /// Decides which events a reader sees, and whether with personal data.
 package struct TapFilter: Sendable {
     /// The tenant; nil for all.
     package let tenant: String?
-    private let appID: [UInt8]
+    private let appID: String
     private let deliveryID: String
     /// The verdicts to show; empty for all.
     private let verdicts: Set<UInt8>
@@ -35,7 +36,7 @@ package struct TapFilter: Sendable {
                     "sampling_ratio", .range, "\(ratio) is no share: send 0 to 1, as in 0.01"))
         }
         self.tenant = tenant
-        self.appID = Array(request.appID.utf8)
+        self.appID = request.appID
         self.deliveryID = request.deliveryID
         // A number that this server does not know matches no event.
         self.verdicts = Set(request.verdicts.map { UInt8(exactly: $0.rawValue) ?? 0 })
@@ -60,8 +61,8 @@ package struct TapFilter: Sendable {
 
     /// Whether the filter admits an event with these names; nil if nothing of it is kept.
     func admits(_ names: EventNames?) -> Bool {
-        (self.appID.isEmpty || names?.appID.utf8.elementsEqual(self.appID) == true)
-            && (self.deliveryID.isEmpty || names?.deliveryID == self.deliveryID)
+        (self.appID.isEmpty || names?.appID.equals(self.appID) == true)
+            && (self.deliveryID.isEmpty || names?.deliveryID.equals(self.deliveryID) == true)
     }
 }
 
