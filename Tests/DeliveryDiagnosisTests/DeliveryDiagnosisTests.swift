@@ -56,6 +56,13 @@ struct DeliveryDiagnosisTests {
             "an empty flag", [Self.flag("", 7)], [.flagUnknown],
             "7 of 7 on Android: the flag was empty"),
         Mistake(
+            "a newline behind it", [Self.flag(#"on\u{a}"#, 7), Self.flag("on?", 3)],
+            [.flagUnknown, .flagUnknown], #"the flag was `on\u{a}`, with something around it"#,
+            "the flag was `on?`, with something around it"),
+        Mistake(
+            "another script", [Self.flag(#"\u{432}\u{43a}\u{43b}"#, 7)], [.flagUnknown],
+            #"the flag was `\u{432}\u{43a}\u{43b}`, which is neither `on` nor `off`"#),
+        Mistake(
             "another word", [Self.flag("enabled", 7)], [.flagUnknown],
             "the flag was `enabled`, which is neither `on` nor `off`"),
         Mistake(
@@ -90,7 +97,8 @@ struct DeliveryDiagnosisTests {
             "platform conflict", "platform CONFLICT: the payload is of the other platform"),
         Self.rejected(
             "push.fcm.data.message_id format",
-            "push.fcm.data.message_id FORMAT: the id has letters that no URL may have"),
+            "push.fcm.data.message_id FORMAT: the id has letters that no URL may have, as the "
+                + "placeholder [object Object] has"),
         Self.rejected("event too_large", "event TOO_LARGE"),
         Mistake(
             "events without a delivery", Self.healthy,
@@ -162,6 +170,36 @@ struct DeliveryDiagnosisTests {
             "the link's ids are others",
             Self.healthy + [Self.warning(.linkContradictsIDs, 12)], [.linkContradictsIDs],
             "12 of 3,738 on Android: the tracked link in `uri` has other ids than _dId and _mId"),
+        Mistake(
+            "a placeholder as the message's id",
+            Self.healthy + [
+                Self.hits(1, .click, .open), Self.warning(.idPlaceholder, 901),
+                Self.row(.duplicate([HitKinds(.click), HitKinds(.open)]), 900),
+            ], [.placeholderIDs],
+            "901 of 4,639 on Android: _mId is a placeholder such as `null`, `undefined` or `0`, which "
+                + "the app writes where it has no id"),
+        Mistake(
+            "a placeholder as the delivery's id",
+            [
+                Self.row(.accepted(HitKinds(.impression)), 5, delivery: "null"),
+                Self.row(.warning(10), 5, delivery: "null"),
+            ], [.placeholderIDs], "5 of 5 on Android: _dId is the placeholder `null`"),
+        Mistake(
+            "a placeholder as an in-app message's id",
+            [
+                Self.row(
+                    .accepted(HitKinds(.inAppImpression)), 5, nil, product: .firebase,
+                    delivery: "[object Object]"),
+                Self.row(.warning(10), 5, nil, product: .firebase, delivery: "[object Object]"),
+            ], [.placeholderIDs],
+            "5 of 5 without a platform: message_id is the placeholder `[object Object]`"),
+        Mistake(
+            "a placeholder, and an app that reports at every resume too",
+            Self.healthy + [
+                Self.warning(.idPlaceholder, 40),
+                Self.row(.duplicate([HitKinds(.click), HitKinds(.open)]), 900),
+            ], [.repeatedReports, .placeholderIDs],
+            "1,800 clicks and opens on Android were repeats of 1,238 known ones"),
         Mistake(
             "clicks without impressions on Android",
             [Self.hits(300, .click, .open)], [.clicksWithoutImpressions],

@@ -98,6 +98,15 @@ class App:
                          uri=f"http://t.example.com/r/?id=d{number:x},{self.delivery}f,77")
                 for number in range(7)]
 
+    def placeholders(self):
+        """D57: one message id for all recipients, whose events are duplicates then."""
+        events = self.healthy()
+        for number in range(40):
+            event = self.fcm(0, OPENED, message_id="undefined")
+            event.event_id = f"{self.app} {number}"
+            events.append(event)
+        return events
+
     def no_impressions(self):
         return [self.fcm(number, OPENED) for number in range(25)]
 
@@ -167,6 +176,8 @@ MISTAKES = [
     (App.every_resume, {"REPEATED_REPORTS": "240 clicks and opens on Android were repeats of 100"}),
     (App.closed_impressions, {"CLOSED_IMPRESSIONS": "4 of 204 impressions (7) on iOS"}),
     (App.other_link, {"LINK_CONTRADICTS_IDS": "7 of 7 on Android: the tracked link in `uri`"}),
+    (App.placeholders, {"PLACEHOLDER_IDS": "_mId is a placeholder such as `null`",
+                        "IDS_NOT_HEX": "1 of "}),
     (App.no_impressions, {"CLICKS_WITHOUT_IMPRESSIONS": "25 clicks (2) on Android"}),
     (App.nested_ids, {"REJECTED_WITHOUT_DELIVERY": "3 events of its apps that name no delivery"}),
     (App.small_mid, {"REJECTED": "1 of 1 on iOS: rejected, push.raw.json"}),
@@ -190,7 +201,7 @@ def send(stub, events) -> None:
 @pytest.mark.parametrize("number", range(len(MISTAKES)),
                          ids=[mistake.__name__ for mistake, _ in MISTAKES])
 def test_a_known_mistake_is_named_and_nothing_else(stub, number):
-    """D2 to D56, in the ledger: each code with its sentence."""
+    """D2 to D57, in the ledger: each code with its sentence."""
     mistake, expected = MISTAKES[number]
     app = App(number)
     send(stub, mistake(app))

@@ -326,7 +326,7 @@ def form_rows() -> list[dict]:
 
 
 def id_rows() -> list[dict]:
-    """D10, D11 and D49: what an id may be, and what it should be."""
+    """D10, D11, D49 and D57: what an id may be, and what it should be."""
     rows = []
     for name, delivery, code in (("absent", "", "REQUIRED"), ("with a space", "a b", "FORMAT"),
                                  ("with a slash", "a/b", "FORMAT"),
@@ -343,6 +343,22 @@ def id_rows() -> list[dict]:
                                 ("of 64 bytes", ("d" * 64, "h" + "a" * 63), [])):
         rows.append(row(f"ids {name}", push(ANDROID, DISMISSED, ids=ids),
                         hits=[v.HIT_KIND_CLICK], warnings=warnings))
+    for placeholder in ("null", "undefined", "None", "0", "00000000-0000-0000-0000-000000000000"):
+        message = push(ANDROID, DISMISSED, ids=("56c4", placeholder))
+        rows.append(row(f"a broadlog id that is the placeholder {placeholder}", message,
+                        hits=[v.HIT_KIND_CLICK], warnings=["ID_NOT_HEX", "ID_PLACEHOLDER"]))
+        message = push(ANDROID, OPENED, None, e.CAMPAIGN_PRODUCT_CLASSIC, ids=(placeholder, "7"))
+        rows.append(row(f"Classic, a delivery id that is the placeholder {placeholder}", message,
+                        hits=[v.HIT_KIND_CLICK], warnings=["ID_PLACEHOLDER"]))
+    rows.append(row("a delivery id of 0", push(IOS, DISMISSED, ids=("0", "h1")),
+                    hits=[v.HIT_KIND_CLICK], warnings=["ID_PLACEHOLDER"]))
+    rows.append(row("a placeholder that no URL may have",
+                    push(IOS, DISMISSED, ids=("[object Object]", "h1")), "REJECTED",
+                    violations=[("push.apns.delivery_id", "FORMAT")]))
+    message = in_app("impression")
+    message.in_app.message_id = "[object Object]"
+    rows.append(row("in-app, a message id that is a placeholder", message, hits=kinds_of(message),
+                    warnings=["ID_PLACEHOLDER"]))
     classic = push(ANDROID, OPENED, None, e.CAMPAIGN_PRODUCT_CLASSIC, ids=("x", "-673096100"))
     return [*rows, row("Classic's ids are no hex", classic, hits=[v.HIT_KIND_CLICK])]
 

@@ -92,6 +92,14 @@ struct PayloadInspectorTests {
         PayloadRow(
             .ios, #"{"_dId":"xyz","_mId":"h1"}"#, .warning, "_dId", "xyz", "hex", tracked: true),
         PayloadRow(.ios, #"{"_dId":"a","_mId":"138a"}"#, .warning, "_mId", "138a", tracked: true),
+        PayloadRow(
+            .ios, #"{"_dId":"a","_mId":"undefined"}"#, .warning, "_mId", "has no id", "warning",
+            tracked: true),
+        PayloadRow(
+            .ios, #"{"_dId":"0","_mId":"h1"}"#, .warning, "_dId", "has no id", tracked: true),
+        PayloadRow(
+            .android, #"{"data":{"_dId":"a","_mId":"[object Object]"}}"#, .error, "data._mId",
+            "has no id", "rejected", tracked: false),
         PayloadRow(.ios, #"{"_dId":"a","_mId":"h"}"#, .warning, "_mId", "hex", tracked: true),
         PayloadRow(.ios, #"{"_dId":"a","_mId":"H1"}"#, .warning, "_mId", "hex", tracked: true),
         PayloadRow(

@@ -7,7 +7,7 @@ internal import Testing
 internal import TrackingRules
 
 struct IDRulesTests {
-    /// An id, and the expected result: nothing, a warning, or a violation's code.
+    /// An id, and the expected result: nothing, warnings, or a violation's code.
     struct IDRow: CustomTestStringConvertible, Sendable {
         let id: String
         let outcome: String
@@ -24,7 +24,7 @@ struct IDRulesTests {
             let expected =
                 switch self.outcome {
                 case "": accepted
-                case "+id_not_hex": accepted + " +id_not_hex"
+                case let warnings where warnings.hasPrefix("+"): accepted + " " + warnings
                 default: "rejected: \(field) \(self.outcome)"
                 }
             #expect(try event.judged().line == expected)
@@ -43,7 +43,8 @@ struct IDRulesTests {
 
     private static let deliveryIDs: [IDRow] =
         unsafe + [
-            IDRow("56c4", ""), IDRow("d57fd6", ""), IDRow("D57FD6", ""), IDRow("0", ""),
+            IDRow("56c4", ""), IDRow("d57fd6", ""), IDRow("D57FD6", ""),
+            IDRow("0", "+id_placeholder"), IDRow("null", "+id_not_hex +id_placeholder"),
             IDRow(String(repeating: "a", count: 64), ""), IDRow("h56c4", "+id_not_hex"),
             IDRow("56g4", "+id_not_hex"), IDRow("delivery.1_2-3", "+id_not_hex"),
             IDRow("-", "+id_not_hex"), IDRow(".", "+id_not_hex"), IDRow("Z", "+id_not_hex"),
@@ -116,6 +117,64 @@ struct IDRulesTests {
             $0.push.product = .classic
             $0.push.fcm.data.deliveryID = id
             $0.push.fcm.data.messageID = id
+        }
+        #expect(try event.judged().line == "accepted: click")
+    }
+
+    private static let placeholders = [
+        "null", "NULL", "undefined", "Undefined", "nil", "None", "NaN", "0", "000",
+        "00000000-0000-0000-0000-000000000000",
+    ]
+
+    @Test(
+        "D57: a placeholder as an id is accepted with a warning of its own, for each product",
+        arguments: placeholders,
+        [Sightline_V1_CampaignProduct.unspecified, .standard, .classic])
+    func placeholders(id: String, product: Sightline_V1_CampaignProduct) throws {
+        let flag = #""_acsDeliveryTracking":"on""#
+        let events: [TestEvent] = [
+            .apns(.opened) { $0.push.apns.deliveryID = id },
+            .apns(.opened) { $0.push.apns.messageID = id },
+            .fcm(.opened) { $0.push.fcm.data.deliveryID = id },
+            .fcm(.opened) { $0.push.fcm.data.messageID = id },
+            .raw(#"{"_dId":"56c4","_mId":"\#(id)",\#(flag)}"#, .ios),
+            .raw(#"{"data":{"_dId":"\#(id)","_mId":"h138a",\#(flag)}}"#, .android),
+        ]
+        for var event in events {
+            event.push.product = product
+            let line = try event.judged().line
+            #expect(line.hasPrefix("accepted: click"), "\(line)")
+            #expect(line.hasSuffix(" +id_placeholder"), "\(line)")
+        }
+        let action = TestEvent.action(.click, product) { $0.trackAction.broadlogID = id }
+        #expect(try action.judged().line.hasSuffix(" +id_placeholder"))
+        let message = TestEvent.inApp { $0.inApp.messageID = id }
+        #expect(try message.judged().line == "accepted: in_app_impression +id_placeholder")
+    }
+
+    @Test(
+        "D57: a placeholder that no URL may have is refused by its name; in-app it is warned of",
+        arguments: ["[object Object]", "(null)", "<null>", "<nil>"])
+    func unsafePlaceholders(id: String) throws {
+        let event = TestEvent.fcm(.opened) { $0.push.fcm.data.messageID = id }
+        let judgement = try event.judged()
+        #expect(judgement.line == "rejected: push.fcm.data.message_id format")
+        let description = try #require(judgement.violations.first).description
+        #expect(description.contains(id) && description.contains("has no id"))
+        let message = TestEvent.inApp { $0.inApp.messageID = id }
+        #expect(try message.judged().line == "accepted: in_app_impression +id_placeholder")
+    }
+
+    @Test(
+        "D57: what only looks like a placeholder is an id",
+        arguments: [
+            "nul", "nulls", "null0", "h0", "00a", "-0", "a0", "10", "nilnil", "un", "none.",
+            "00000000-0000-0000-0000-000000000001",
+        ])
+    func otherIDs(id: String) throws {
+        let event = TestEvent.fcm(.opened) {
+            $0.push.product = .classic
+            ($0.push.fcm.data.deliveryID, $0.push.fcm.data.messageID) = (id, id)
         }
         #expect(try event.judged().line == "accepted: click")
     }

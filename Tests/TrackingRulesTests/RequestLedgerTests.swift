@@ -27,14 +27,25 @@ struct RequestLedgerTests {
         }
     }
 
-    @Test("D6: the value of an unknown flag is kept, its letters printable and at most 16")
+    @Test("D6: an unknown flag's value is kept: at most 16 bytes, what is not ASCII as escapes")
     func flags() throws {
-        let values = ["ON", "ON", "a\u{1}ä", "1234567890123456", "12345678901234567"]
+        let values = [
+            "ON", "ON", "a\u{1}ä", "1234567890123456", "12345678901234567", "вкл", "ｏｎ", #"\u{1}"#,
+            // The sixth letter would be cut in two.
+            "日本語日本語",
+            // Ten escapes of six bytes: one more would exceed 64.
+            String(repeating: "\u{1f}", count: 16),
+        ]
         let events = values.map { value in
             TestEvent.fcm(.opened) { $0.push.fcm.data.acsDeliveryTracking = value }
         }
         let place = "android|standard|com.example.app|56c4|refused(TrackingRules.Verdict"
-        let details = ["ON|2", "a???|1", "1234567890123456|2"]
+        let details = [
+            "ON|2", #"a\u{1}\u{e4}|1"#, "1234567890123456|2", #"\u{432}\u{43a}\u{43b}|1"#,
+            #"\u{ff4f}\u{ff4e}|1"#, #"\\u{1}|1"#,
+            #"\u{65e5}\u{672c}\u{8a9e}\u{65e5}\u{672c}|1"#,
+            String(repeating: #"\u{1f}"#, count: 10) + "|1",
+        ]
         #expect(
             try self.lines(events) == details.map { place + ".suppressedFlagUnknown)|\($0)" })
     }

@@ -1,6 +1,7 @@
 // Findings that need many events. Each property is one pattern: its condition, threshold and
 // sentence, or nil if the delivery does not show it.
 internal import TrackingRules
+internal import WireFormat
 
 extension DeliveryCounts {
     /// The patterns that the counts show.
@@ -8,8 +9,8 @@ extension DeliveryCounts {
         [
             self.flagOff, self.testMessages, self.displaySuppressed, self.neverOpened,
             self.opensWithoutClicks, self.dismissalsAsOpens, self.repeatedReports,
-            self.impressionsWhileClosed, self.linkContradictsIDs, self.clicksWithoutImpressions,
-            self.idsNotHex, self.mediaNotShown, self.clockSkew,
+            self.impressionsWhileClosed, self.linkContradictsIDs, self.placeholderIDs,
+            self.clicksWithoutImpressions, self.idsNotHex, self.mediaNotShown, self.clockSkew,
         ].compactMap { $0 }
     }
 
@@ -104,13 +105,13 @@ extension DeliveryCounts {
     }
 
     /// Threshold: repeats of clicks and opens are half as many as the clicks and opens, and at
-    /// least 20.
+    /// least 20. Not where half of the duplicates have a placeholder as an id, which explains them.
     private var repeatedReports: DeliveryFinding? {
         let repeats = self.repeats(.click) + self.repeats(.open)
         let known = self.hits(.click) + self.hits(.open)
-        guard repeats >= Self.few, Self.isShare(repeats, of: known, percent: 50) else {
-            return nil
-        }
+        guard repeats >= Self.few, Self.isShare(repeats, of: known, percent: 50),
+            !Self.isShare(self.warned(.idPlaceholder), of: self.duplicates, percent: 50)
+        else { return nil }
         let cause =
             self.platform == .ios
             ? "iOS may call back twice for one tap"
@@ -144,6 +145,21 @@ extension DeliveryCounts {
             .linkContradictsIDs, count,
             "the tracked link in `uri` has other ids than _dId and _mId: the app joins fields of "
                 + "two notifications")
+    }
+
+    /// Threshold: one event (D57).
+    private var placeholderIDs: DeliveryFinding? {
+        let count = self.warned(.idPlaceholder)
+        guard count > 0 else { return nil }
+        let key = self.product == .firebase ? "message_id" : "_dId"
+        let which =
+            self.delivery.withBytes(\.isPlaceholder)
+            ? "\(key) is the placeholder `\(self.delivery)`"
+            : "_mId is a placeholder such as `null`, `undefined` or `0`"
+        return self.finding(
+            .placeholderIDs, count,
+            "\(which), which the app writes where it has no id: all that have it count as one, and "
+                + "their events as repeats; send the payload's own id")
     }
 
     /// Threshold: 20 clicks on Android and no impression.

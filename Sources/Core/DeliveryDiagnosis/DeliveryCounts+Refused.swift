@@ -38,7 +38,9 @@ extension DeliveryCounts {
     private func explained(flag: String) -> String {
         let shown = "the flag was `\(flag)`"
         let letters = flag.lowercased()
-        let trimmed = letters.filter { $0 != " " && $0 != "?" }
+        // Ledgers of earlier builds have question marks in place of escapes.
+        let trimmed = letters.replacing(#/\\u\{[0-9a-f]*\}/#, with: "")
+            .filter { $0 != " " && $0 != "?" }
         if flag.isEmpty {
             return "the flag was empty, and only `on` tracks; leave it out, or send it"
         }
@@ -88,7 +90,9 @@ extension DeliveryCounts {
             advice = ": Campaign Classic does not count it; see that `product` is right"
         case ("platform", "conflict"):
             advice = ": the payload is of the other platform"
-        case (_, "format"): advice = ": the id has letters that no URL may have"
+        case (_, "format"):
+            advice =
+                ": the id has letters that no URL may have, as the placeholder [object Object] has"
         default: advice = ""
         }
         return "\(field) \(code.uppercased())\(advice)"

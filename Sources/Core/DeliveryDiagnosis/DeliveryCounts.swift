@@ -7,10 +7,14 @@ package struct DeliveryCounts: Sendable {
     package let platform: Platform?
     /// The product that made the delivery.
     package let product: Product
+    /// The delivery's id.
+    let delivery: String
     /// Events with any verdict.
     private(set) var events: UInt64 = 0
     /// Accepted events.
     private(set) var accepted: UInt64 = 0
+    /// Events whose facts were known.
+    private(set) var duplicates: UInt64 = 0
     private var hits: [HitKind: UInt64] = [:]
     private var repeats: [HitKind: UInt64] = [:]
     private var warnings: [UInt8: UInt64] = [:]
@@ -22,9 +26,10 @@ package struct DeliveryCounts: Sendable {
     /// Rejected events by field and rule.
     private(set) var rejections: [String: UInt64] = [:]
 
-    init(platform: Platform?, product: Product) {
-        self.platform = platform
-        self.product = product
+    private init(of row: LedgerRow) {
+        self.platform = row.platform
+        self.product = row.product
+        self.delivery = row.delivery
     }
 
     /// The counts by platform and product, Android first.
@@ -33,9 +38,7 @@ package struct DeliveryCounts: Sendable {
         for row in rows {
             let place =
                 UInt8(truncatingIfNeeded: row.platform?.rawValue ?? 3) << 2 | row.product.rawValue
-            counts[
-                place, default: DeliveryCounts(platform: row.platform, product: row.product)
-            ].add(row)
+            counts[place, default: DeliveryCounts(of: row)].add(row)
         }
         return counts.sorted { $0.key < $1.key }.map(\.value)
     }
@@ -48,6 +51,7 @@ package struct DeliveryCounts: Sendable {
             for kind in kinds.kinds { self.hits[kind, default: 0] += row.count }
         case .duplicate(let kinds):
             self.events += row.count
+            self.duplicates += row.count
             for kind in kinds.kinds { self.repeats[kind, default: 0] += row.count }
         case .warning(let number): self.warnings[number, default: 0] += row.count
         case .closedImpression: self.closedImpressions += row.count
@@ -69,7 +73,7 @@ package struct DeliveryCounts: Sendable {
     /// Reports of known hits of a kind: duplicates.
     func repeats(_ kind: HitKind) -> UInt64 { self.repeats[kind] ?? 0 }
 
-    /// Accepted events with a warning.
+    /// Accepted events with a warning; duplicates too if it is that of a placeholder.
     func warned(_ warning: Warnings) -> UInt64 {
         warning.numbers.first.flatMap { self.warnings[$0] } ?? 0
     }

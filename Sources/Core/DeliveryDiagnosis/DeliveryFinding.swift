@@ -31,6 +31,7 @@ package struct DeliveryFinding: Sendable, Equatable {
         case repeatedReports = "REPEATED_REPORTS"
         case closedImpressions = "CLOSED_IMPRESSIONS"
         case linkContradictsIDs = "LINK_CONTRADICTS_IDS"
+        case placeholderIDs = "PLACEHOLDER_IDS"
         case clicksWithoutImpressions = "CLICKS_WITHOUT_IMPRESSIONS"
         case idsNotHex = "IDS_NOT_HEX"
         case mediaNotShown = "MEDIA_NOT_SHOWN"

@@ -35,7 +35,17 @@ struct PayloadIDReading {
                 "`\(key)` is empty: \"\". Without both ids nothing is tracked. Fill in "
                     + "\(self.id.meaning).")
         }
-        guard text.withBytes(\.isSafeID) else {
+        let isSafe = text.withBytes(\.isSafeID)
+        guard !text.withBytes(\.isPlaceholder) else {
+            return PayloadFinding(
+                isSafe ? .warning : .error, subject.path(key),
+                "`\(key)` is \(value.excerpt), which a program writes where it has no id. Its hits "
+                    + (isSafe
+                        ? "are accepted with a warning, and all recipients count as one"
+                        : "are rejected")
+                    + ". It is \(self.id.meaning); put in the id that Campaign gave.")
+        }
+        guard isSafe else {
             return error(
                 "`\(key)` is \(value.excerpt), \(text.utf8.count) bytes. Clients put it into a "
                     + "URL unescaped, so it has 1 to 64 of the characters A-Z a-z 0-9 . _ - and "

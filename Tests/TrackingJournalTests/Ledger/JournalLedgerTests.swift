@@ -71,6 +71,23 @@ struct JournalLedgerTests {
         }
     }
 
+    @Test("D57: `why` names a placeholder that makes all recipients one, and blames no resumes")
+    func placeholders() async throws {
+        let journal = try Journal.open(self.directory)
+        let events = (0..<40).map { number in
+            var event = TestEvents.push("undefined", .opened)
+            event.eventID = "e\(number)"
+            event.push.product = .classic
+            return event
+        }
+        await journal.commit(AdmittedRequest.of(events))
+        let findings = await journal.account(of: "56c4", tenant: "default").findings
+        #expect(findings.map(\.code) == [.placeholderIDs, .clicksWithoutImpressions])
+        let sentence = try #require(findings.first).sentence
+        #expect(sentence.hasPrefix("40 of 40 on Android: _mId is a placeholder"), "\(sentence)")
+        await journal.close()
+    }
+
     @Test("a commit's counts are in the ledger, and a restart finds them in checkpoint and log")
     func restart() async throws {
         for checkpoint in [1, 60_000] {

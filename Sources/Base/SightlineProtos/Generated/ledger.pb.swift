@@ -56,8 +56,9 @@ public nonisolated struct Sightline_V1_LedgerRow: Sendable {
   /// The hits of ACCEPTED and DUPLICATE events; of an accepted one, those that were new.
   public var hits: [Sightline_V1_HitKind] = []
 
-  /// The value of an unknown flag: printable ASCII, at most 16 bytes. A delivery has 8 values; those
-  /// of further ones are counted as "other".
+  /// The value of an unknown flag: at most 16 bytes of it, in printable ASCII; any other character is
+  /// escaped by its number in hex. A delivery has 8 values; those of further ones are counted as
+  /// "other".
   public var flag: String = String()
 
   /// The field of the first rule that a rejected event breaks.
@@ -66,7 +67,8 @@ public nonisolated struct Sightline_V1_LedgerRow: Sendable {
   /// That rule's kind.
   public var code: Sightline_V1_ViolationCode = .unspecified
 
-  /// If set, the row counts the accepted events with this warning, which other rows count as well.
+  /// If set, the row counts the accepted events with this warning, which other rows count as well;
+  /// that of a placeholder as an id counts duplicates too.
   public var warning: Sightline_V1_Warning = .unspecified
 
   /// Whether the row counts accepted impressions of a closed iOS app, which other rows count as well.

@@ -74,16 +74,25 @@ package struct LedgerDelta {
             let subject = Int(accepted.subject)
             guard !accepted.granted.isEmpty else {
                 self.count(.duplicate(accepted.kinds), of: subject)
+                // Events with a placeholder are duplicates because of it (D57).
+                self.count(
+                    accepted.warnings.rawValue & Warnings.idPlaceholder.rawValue, of: subject)
                 continue
             }
             self.count(.accepted(accepted.granted), of: subject)
             if accepted.isClosedImpression { self.count(.closedImpression, of: subject) }
-            var warnings = accepted.warnings.rawValue
-            while warnings != 0 {
-                let number = UInt8(truncatingIfNeeded: warnings.trailingZeroBitCount)
-                self.count(.warning(number), of: subject)
-                warnings &= warnings &- 1
-            }
+            self.count(accepted.warnings.rawValue, of: subject)
+        }
+    }
+
+    /// Counts each warning of an event.
+    @inline(__always)
+    private mutating func count(_ warnings: Warnings.RawValue, of subject: Int) {
+        var warnings = warnings
+        while warnings != 0 {
+            let number = UInt8(truncatingIfNeeded: warnings.trailingZeroBitCount)
+            self.count(.warning(number), of: subject)
+            warnings &= warnings &- 1
         }
     }
 

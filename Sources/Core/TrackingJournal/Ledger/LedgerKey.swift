@@ -10,7 +10,7 @@ package struct LedgerKey: Sendable, Equatable {
     package private(set) var bytes: [UInt8]
 
     /// The longest name of a tenant and the longest detail; what is longer is cut.
-    package static let textBytes = 64
+    package static let textBytes = RequestLedger.detailBytes
     /// The longest key.
     package static let maxBytes =
         5 + Self.textBytes + 3 + 2 * LedgerSubject.nameBytes + 1 + Self.textBytes

@@ -15,7 +15,8 @@ package struct LedgerOutcome: RawRepresentable, Hashable, Sendable {
         case accepted(HitKinds)
         /// A duplicate, with known hits of these kinds.
         case duplicate(HitKinds)
-        /// An accepted event has the warning with this number.
+        /// An accepted event has the warning with this number; if it is that of a placeholder, a
+        /// duplicate may have it too.
         case warning(UInt8)
         /// An accepted event is an impression that iOS reported while the app was closed (D16).
         case closedImpression

@@ -18,7 +18,7 @@ package struct RequestLedger: Sendable {
         package let subject: UInt32
         /// The verdict.
         package let outcome: LedgerOutcome
-        /// The flag's value as seen, or the first violation's field and code.
+        /// The flag's value as shown to people, or the first violation's field and code.
         package let detail: String
         /// The number of events.
         package fileprivate(set) var count: UInt32
@@ -26,6 +26,9 @@ package struct RequestLedger: Sendable {
 
     /// The longest value of a flag that is kept, in bytes; longer ones are cut.
     package static let flagBytes = 16
+    /// The longest detail of a row, in bytes. A flag's value is cut to it once more, when it has
+    /// been escaped.
+    package static let detailBytes = 64
     /// How many of the last refusals an event is compared with. A batch with more of them gets
     /// repeated rows, which are joined later.
     private static let compared = 8
@@ -85,12 +88,27 @@ extension EventView {
         return self.deliveryID.isSafeID ? self.deliveryID : .none
     }
 
-    /// The flag's value for people: printable ASCII, at most 16 bytes.
+    /// The flag's value for people: at most 16 bytes of it, in printable ASCII, with escapes.
     fileprivate var shownFlag: String {
-        let shown = (self.flag ?? .none).prefix(RequestLedger.flagBytes).map {
-            (0x20...0x7e).contains($0) ? $0 : UInt8(ascii: "?")
+        let flag = (self.flag ?? .none).cut(to: RequestLedger.flagBytes).text
+        var shown = ""
+        for scalar in flag.unicodeScalars.map(\.shown) {
+            guard shown.utf8.count + scalar.utf8.count <= RequestLedger.detailBytes else { break }
+            shown += scalar
         }
-        return String(decoding: shown, as: UTF8.self)
+        return shown
+    }
+}
+
+extension Unicode.Scalar {
+    /// The scalar if it is printable ASCII, else an escape such as `\u{43e}`. A backslash is
+    /// doubled, so that it begins no escape.
+    fileprivate var shown: String {
+        if self == "\\" { return "\\\\" }
+        guard (0x20...0x7e).contains(self.value) else {
+            return "\\u{" + String(self.value, radix: 16) + "}"
+        }
+        return String(self)
     }
 }
 

@@ -1,4 +1,4 @@
-// The tracking rules D1…D56 as one pure function from an event and a policy to a judgement. They
+// The tracking rules D1…D57 as one pure function from an event and a policy to a judgement. They
 // apply in the order form, consent, flag, ids, product; the first that refuses decides the verdict.
 internal import WireFormat
 
@@ -41,6 +41,10 @@ extension RuleSet {
                 + judgement.outcome)
         guard judgement.verdict == .accepted else { return judgement }
         if facts.product == .standard, !areStandard { judgement.warnings.insert(.idNotHex) }
+        if facts.deliveryID.isPlaceholder || facts.broadlogID.isPlaceholder {
+            judgement.warnings.insert(.idPlaceholder)
+            steps.note("ids: one is a placeholder, accepted with a warning (D57)")
+        }
         if facts.platform == .ios, judgement.hits.contains(HitKinds(.impression)) {
             judgement.warnings.insert(.impressionUnreliable)
         }

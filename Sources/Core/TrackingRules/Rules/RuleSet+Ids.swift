@@ -1,4 +1,5 @@
-// A push's ids must be present and safe in a URL (D8…D11, D48, D49).
+// A push's ids must be present and safe in a URL (D8…D11, D48, D49), and should be no placeholders
+// (D57).
 internal import WireFormat
 
 extension RuleSet {
@@ -51,6 +52,12 @@ extension RuleSet {
                     field, .tooLarge,
                     "\(id.count) bytes, the limit is \(Limits.idBytes): send the payload's own id")
             }
+            if id.isPlaceholder {
+                return Violation(
+                    field, .format,
+                    "\(id.quoted) is what a program writes where it has no id: send the payload's "
+                        + "own id")
+            }
             return Violation(
                 field, .format,
                 "\(id.quoted) holds letters that are not safe in a URL: only A-Z a-z 0-9 . _ - "
@@ -72,6 +79,24 @@ extension UnsafeRawBufferPointer {
     package var isSafeID: Bool {
         self.count > 0 && self.count <= Limits.idBytes && ByteSet.safeInURL.containsAll(self)
     }
+
+    /// Whether it is what a program writes where it has no id (D57): a word of a programming
+    /// language, in any case, or zeros, also those of an empty UUID.
+    package var isPlaceholder: Bool {
+        let (zero, hyphen) = (UInt8(ascii: "0"), UInt8(ascii: "-"))
+        return switch self.first {
+        case zero: self.allSatisfy { $0 == zero || $0 == hyphen }
+        case UInt8(ascii: "n"), UInt8(ascii: "N"), UInt8(ascii: "u"), UInt8(ascii: "U"),
+            UInt8(ascii: "["), UInt8(ascii: "("), UInt8(ascii: "<"):
+            Self.placeholders.contains { self.equalsIgnoringCase($0) }
+        default: false
+        }
+    }
+
+    /// Of JavaScript, Java, C#, Go, Python, Ruby, Swift and Objective-C, in lower case.
+    private static let placeholders: [StaticString] = [
+        "null", "undefined", "nil", "none", "nan", "[object object]", "(null)", "<null>", "<nil>",
+    ]
 
     /// Whether Campaign Standard could have made this deliveryId.
     var isStandardDeliveryID: Bool { self.count > 0 && ByteSet.hexDigits.containsAll(self) }

@@ -48,6 +48,11 @@ extension RuleSet {
         case .none: return .rejected([])  // Rejected by the form rules.
         }
         steps.note("in-app message: counts as \(kind.name)")
-        return Judgement(verdict: .accepted, hits: HitKinds(kind))
+        var judgement = Judgement.accepted(HitKinds(kind))
+        if message.messageID.isPlaceholder {
+            judgement.warnings.insert(.idPlaceholder)
+            steps.note("ids: message_id is a placeholder, accepted with a warning (D57)")
+        }
+        return judgement
     }
 }

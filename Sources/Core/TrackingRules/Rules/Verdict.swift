@@ -149,6 +149,8 @@ package struct Warnings: OptionSet, Sendable, Equatable {
     package static let clockSkew = Warnings(rawValue: 1 << 8)
     /// The tracked link in `uri` carries other ids than the payload (D56).
     package static let linkContradictsIDs = Warnings(rawValue: 1 << 9)
+    /// An id is a placeholder, such as `null` (D57).
+    package static let idPlaceholder = Warnings(rawValue: 1 << 10)
 
     /// Whether no warning is set; declared for the same reason as in `HitKinds`.
     package var isEmpty: Bool { self.rawValue == 0 }
@@ -169,12 +171,20 @@ package struct Warnings: OptionSet, Sendable, Equatable {
         self.init(rawValue: numbers.reduce(0) { $0 | 1 << UInt16($1 + 1) })
     }
 
+    /// The warnings with these numbers; unknown numbers are ignored.
+    package init(numbers: [Int]) {
+        let known = numbers.filter((1...Self.names.count).contains)
+        self.init(rawValue: known.reduce(0) { $0 | 1 << UInt16($1) })
+    }
+
     /// The warnings' numbers in the proto enum, ascending.
-    package var numbers: [UInt8] { (1...9).filter { self.rawValue & 1 << UInt16($0) != 0 } }
+    package var numbers: [UInt8] {
+        (1...UInt8(Self.names.count)).filter { self.rawValue & 1 << UInt16($0) != 0 }
+    }
 
     private static let names = [
         "flag_assumed_on", "impression_unreliable", "open_without_click", "open_after_dismiss",
         "impression_after_click", "media_without_mutable_content", "id_not_hex", "clock_skew",
-        "link_contradicts_ids",
+        "link_contradicts_ids", "id_placeholder",
     ]
 }

@@ -57,14 +57,6 @@ struct DeadLetter: Sendable {
     }
 }
 
-extension Warnings {
-    /// The warnings with these numbers of the proto enum; unknown numbers are ignored.
-    fileprivate init(numbers: [Int]) {
-        let bits = numbers.filter((1...9).contains).map { UInt16(1) << UInt16($0) }
-        self.init(rawValue: bits.reduce(0, |))
-    }
-}
-
 extension Google_Protobuf_Timestamp {
     /// Microseconds since 1970; 0 if they do not fit an Int64.
     fileprivate var microseconds: Int64 {
