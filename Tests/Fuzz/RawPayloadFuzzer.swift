@@ -99,6 +99,8 @@ private struct RawPayloadFuzzer {
                     partsOf: json, maxDepth: self.limits.rawPayloadLevels)
                 require(Self.holds(whole.value, parts.value), "the readers differ")
                 require(whole.contradictions == parts.contradictions, "the contradictions differ")
+                require(
+                    whole.unpairedSurrogate == parts.unpairedSurrogate, "the surrogates differ")
                 let inspection = PayloadInspector().inspect(whole, platform: self.platform)
                 let isSame = inspection.tracked == (judgement.verdict == .accepted)
                 require(

@@ -116,7 +116,7 @@ NAMES = [
     Mistake("out of range", ["tail", "--lines", "100001"], USAGE, "0 to 100000"),
     Mistake("out of range", ["send", IOS, "--batch", "0"], USAGE, "1 to 2000"),
     Mistake("out of range", ["top", "--interval", "0"], USAGE, "0.1 to 3600"),
-    Mistake("unknown rule", ["explain", "--rule", "D99"], USAGE, "D1 to D57"),
+    Mistake("unknown rule", ["explain", "--rule", "D99"], USAGE, "D1 to D58"),
     Mistake("wrong time", ["report", "--since", "yesterday"], USAGE, "2026-11-20T10:00:00Z"),
     Mistake("unwritable folder", ["dev-certs", "--out", "/proc/none"], IO_ERROR, "/proc/none"),
 ]

@@ -266,7 +266,7 @@ def key(row) -> tuple:
 
 @pytest.mark.timeout(3600)
 def test_the_ledger_has_what_was_sent_for_every_key(make_server, amount, seed, figure):
-    """D1 to D57: the sums of all keys are ours, whenever the server was killed."""
+    """D1 to D58: the sums of all keys are ours, whenever the server was killed."""
     requests = amount(SAMPLE, WHOLE) // REQUEST
     maker, oracle = Maker(seed), Oracle()
     server = make_server().start()

@@ -201,7 +201,7 @@ def send(stub, events) -> None:
 @pytest.mark.parametrize("number", range(len(MISTAKES)),
                          ids=[mistake.__name__ for mistake, _ in MISTAKES])
 def test_a_known_mistake_is_named_and_nothing_else(stub, number):
-    """D2 to D57, in the ledger: each code with its sentence."""
+    """D2 to D58, in the ledger: each code with its sentence."""
     mistake, expected = MISTAKES[number]
     app = App(number)
     send(stub, mistake(app))

@@ -50,7 +50,8 @@ REFUSED = [
     ("a text", ANDROID, '"a"', MALFORMED), ("cut off", IOS, '{"_dId":"a","_mId":"h1"', MALFORMED),
     ("a comma too many", IOS, '{"_dId":"a",}', MALFORMED),
     ("two objects", ANDROID, "{}{}", MALFORMED),
-    ("a lone surrogate", IOS, '{"a":"\\ud800"}', MALFORMED),
+    ("half of a surrogate pair in an id", IOS, '{"_dId":"a\\ud83d","_mId":"h1"}',
+     [("push.raw.json._dId", "FORMAT")]),
     ("not UTF-8", IOS, b'{"a":"\xff"}', MALFORMED),
     ("an id twice", IOS, '{"_dId":"56c4","_mId":"h1","_dId":"b"}', CONFLICT),
     ("an id twice, once escaped", IOS, '{"_dId":"56c4","_mId":"h1","_\\u0064Id":"b"}', CONFLICT),
@@ -95,6 +96,13 @@ TAKEN = [
      ["MEDIA_WITHOUT_MUTABLE_CONTENT"]),
     ("media with it", IOS, {**TRACKED, "aps": {"mutable-content": 1},
                             "media-attachment-url": "https://example.com/a.png"}, []),
+    ("half of an emoji in the title", IOS,
+     '{"aps":{"alert":{"title":"Sale \\ud83d"}},' + json.dumps(TRACKED)[1:],
+     ["UNPAIRED_SURROGATE"]),
+    ("half of an emoji in the title", ANDROID,
+     '{"title":"Sale \\ud83d",' + json.dumps(TRACKED)[1:], ["UNPAIRED_SURROGATE"]),
+    ("a whole emoji in the title", ANDROID,
+     '{"title":"Sale \\ud83d\\ude00",' + json.dumps(TRACKED)[1:], []),
     ("media on Android", ANDROID, {**TRACKED, "media-attachment-url": "u"}, []),
 ]
 SUPPRESSED = [

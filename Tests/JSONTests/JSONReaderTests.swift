@@ -28,7 +28,8 @@ struct JSONReaderTests {
             ("{a:1}", "at byte 1 JSON has a name in quotes"), ("{\"a\" 1}", "at byte 5"),
             ("nul", "at the end JSON has null"), ("1.", "a digit"), ("-", "a digit"),
             ("1 1", "at byte 2 JSON has the end"), ("\"\\x\"", "at byte 2"),
-            ("\"\\ud83d\"", "surrogates"), ("\"\t\"", "at byte 1 JSON has control characters"),
+            ("\"\\ud83d\\u12g4\"", "hexadecimal"),
+            ("\"\t\"", "at byte 1 JSON has control characters"),
             ("\"a", "a string's end"), ("1e999", "64-bit"),
         ])
     func refused(json: String, reason: String) {
@@ -50,6 +51,33 @@ struct JSONReaderTests {
         if let value { #expect(whole.value.text == value) }
     }
 
+    @Test(
+        "Half of a surrogate pair is read as U+FFFD with its place, and refused in events and tokens",
+        arguments: [
+            (#""\ud83d""#, "\u{fffd}", 1), (#""a\ud83d""#, "a\u{fffd}", 2),
+            (#""\ude00!""#, "\u{fffd}!", 1), (#""\ud83d\u0041""#, "\u{fffd}A", 1),
+            (#""\ud83d\n""#, "\u{fffd}\n", 1), (#""\ud83d\ud83d\ude00""#, "\u{fffd}😀", 1),
+            (#""\ud83d\ude00\ude00""#, "😀\u{fffd}", 13),
+            (#""\ud83dx\ude00""#, "\u{fffd}x\u{fffd}", 1),
+        ])
+    func unpairedSurrogates(json: String, text: String, place: Int) throws {
+        let whole = try JSONReader.whole(payload: Array(json.utf8))
+        #expect(whole.value == .string(text))
+        #expect(whole.unpairedSurrogate == place)
+        let kept = try JSONReader.kept(
+            of: Array(#"{"a":\#(json)}"#.utf8), JSONShape(["a": .value]), .payload)
+        #expect(kept.value == .object(["a": .string(text)]))
+        #expect(kept.unpairedSurrogate == place + 5)
+        #expect(throws: JSONFault.self) { try JSONValue(event: Array(json.utf8)) }
+        #expect(throws: JSONFault.self) { try JSONValue(token: Array(json.utf8)) }
+    }
+
+    @Test("Surrogates in pairs have no place")
+    func pairedSurrogates() throws {
+        let whole = try JSONReader.whole(payload: Array(#"{"\ud83d\ude00":"\u00e9 😀"}"#.utf8))
+        #expect(whole.unpairedSurrogate == nil)
+    }
+
     @Test("A number is read at the limit of its length, and refused one beyond")
     func longNumber() throws {
         let digits = { String(repeating: "1", count: $0) }
@@ -68,6 +96,9 @@ struct JSONReaderTests {
             ("[1.0, 19.90 ,1e2, -0 , false]", [], "[1.0,19.90,1e2,-0,false]"),
             (#"{"a": 1, "a": 2}"#, [], #"{"a":1,"a":2}"#),
             (#""\u0041\u00e9\u20ac\ud83d\ude00""#, [], #""Aé€😀""#),
+            // Half of a pair is U+FFFD.
+            (#""\ud83d""#, [], "\"\u{fffd}\""), (#""\ude00\ud83d!""#, [], "\"\u{fffd}\u{fffd}!\""),
+            (#""\ud83d\u0041\ud83d\ud83d\ude00""#, [], "\"\u{fffd}A\u{fffd}😀\""),
             (#""\u0022\u005c\u000a\u0001\/\b\f\n\r\t\"\\""#, [], #""\"\\\n\u0001/\b\f\n\r\t\"\\""#),
             (#"{ "\u0061" : 1 }"#, [], #"{"a":1}"#),
             (#"{"x":[1],"a":{"b": [ 1 ]},"a":5}"#, ["a"], #"{"b":[1]}"#),

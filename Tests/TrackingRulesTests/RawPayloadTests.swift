@@ -165,8 +165,8 @@ struct RawPayloadTests {
     private static let malformed = [
         "", " ", "nul", "5", "\"a\"", "[]", "[{}]", "{", "{\"a\"}", "{\"a\":}", "{\"a\":1,}",
         "{a:1}", "{'a':1}", "{\"a\":01}", "{\"a\":1.}", "{\"a\":+1}", "{\"a\":NaN}",
-        "{\"a\":tru}", "{\"a\":\"\\x\"}", "{\"a\":\"\\u12g4\"}", "{\"a\":\"\\ud800\"}",
-        "{\"a\":\"\\udc00\\ud800\"}", "{\"a\":\"\u{1}\"}", "{\"a\":\"", "{}{}", "{},", "{}x",
+        "{\"a\":tru}", "{\"a\":\"\\x\"}", "{\"a\":\"\\u12g4\"}", "{\"a\":\"\\ud800\\u\"}",
+        "{\"a\":\"\u{1}\"}", "{\"a\":\"", "{}{}", "{},", "{}x",
         "{\"a\":[1 2]}", "{\"a\":[1,]}", "{\"a\" 1}", "// c\n{}", "\u{FEFF}\u{FEFF}{}", "\0",
     ]
 
@@ -234,6 +234,38 @@ struct RawPayloadTests {
         ] as [(Sightline_V1_Platform, String)])
     func noConflicts(platform: Sightline_V1_Platform, json: String) throws {
         #expect(try TestEvent.raw(json, platform).judged().line == Self.opened)
+    }
+
+    private static let cut = " +unpaired_surrogate"
+
+    @Test(
+        "D58: half of an emoji in a text is accepted with a warning, and kept as it was sent",
+        arguments: [
+            (.ios, #"{"aps":{"alert":{"title":"a\ud83d"}},\#(ids)}"#, opened + cut),
+            (.ios, #"{"a\ude00":[{"b":"\ud83d!"}],\#(ids)}"#, opened + cut),
+            (.android, #"{"data":{"title":"\ud83d",\#(ids)}}"#, opened + cut),
+            (.android, #"{"data":{"title":"\ud83d\ude00",\#(ids)}}"#, opened),
+            (.ios, #"{"_dId":"a\ud83d","_mId":"h1"}"#, "rejected: push.raw.json._dId format"),
+            (
+                .ios, #"{"_dId":"a","_mId":"h1","_acsDeliveryTracking":"on\ud83d"}"#,
+                "suppressed_flag_unknown"
+            ),
+        ] as [(Sightline_V1_Platform, String, String)])
+    func halfCharacters(platform: Sightline_V1_Platform, json: String, outcome: String) throws {
+        let event = TestEvent.raw(json, platform)
+        #expect(try event.judged().line == outcome)
+        let classic = TestEvent.raw(json, platform) { $0.push.product = .classic }
+        #expect(try classic.judged().line.hasSuffix(Self.cut) == outcome.hasSuffix(Self.cut))
+        if outcome.hasPrefix(Self.opened) {
+            let sent = try event.bytes()
+            #expect(try AdmittedRequest.of([event]).entries.firstRange(of: sent) != nil)
+        }
+        let target: Platform = platform == .ios ? .ios : .android
+        let document = try PayloadDocument(Array(json.utf8))
+        let inspection = PayloadInspector().inspect(document, platform: target)
+        #expect(inspection.tracked == outcome.hasPrefix("accepted"))
+        let isTold = inspection.findings.contains { $0.description.contains("half of a character") }
+        #expect(isTold == (document.unpairedSurrogate != nil))
     }
 
     @Test("a raw payload is taken at its limits, and is too large one beyond")

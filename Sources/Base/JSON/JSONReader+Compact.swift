@@ -80,19 +80,32 @@ extension JSONReader {
         return count
     }
 
-    /// The bytes of an escape behind `\u`. A half of a pair counts as half of its scalar.
+    /// The bytes of an escape behind `\u`, or of two that are a surrogate pair. Half of a pair is
+    /// read as U+FFFD.
     private static func compactByteCount(ofEscapeIn text: inout Bytes.SubSequence) -> Int {
+        switch Self.hexadecimal(in: &text) {
+        case 0x08, 0x09, 0x0a, 0x0c, 0x0d, 0x22, 0x5c: return 2
+        case 0..<0x20: return 6
+        case 0..<0x80: return 1
+        case 0..<0x800: return 2
+        case 0xd800..<0xdc00:
+            var rest = text
+            guard rest.popFirst() == UInt8(ascii: "\\"), rest.popFirst() == UInt8(ascii: "u"),
+                (0xdc00..<0xe000).contains(Self.hexadecimal(in: &rest))
+            else { return 3 }
+            text = rest
+            return 4
+        default: return 3
+        }
+    }
+
+    /// Reads four hexadecimal digits, of which `string` has made sure.
+    private static func hexadecimal(in text: inout Bytes.SubSequence) -> UInt32 {
         var value: UInt32 = 0
         for _ in 0..<4 {
             guard let byte = text.popFirst() else { break }
             value = value << 4 | UInt32(byte & 0xf &+ (byte > UInt8(ascii: "9") ? 9 : 0))
         }
-        switch value {
-        case 0x08, 0x09, 0x0a, 0x0c, 0x0d, 0x22, 0x5c: return 2
-        case 0..<0x20: return 6
-        case 0..<0x80: return 1
-        case 0..<0x800, 0xd800..<0xe000: return 2
-        default: return 3
-        }
+        return value
     }
 }

@@ -56,25 +56,27 @@ package struct JSONShape: Sendable {
 
 extension JSONReader<Slice<UnsafeRawBufferPointer>> {
     /// Reads a whole document and keeps what has the shape. Of a member that occurs more than once
-    /// the first value is kept, and its path is a contradiction where another one differs. A byte
-    /// order mark before it is passed over.
+    /// the first value is kept, and its path is a contradiction where another one differs. The
+    /// offset is that of the first escape that is half of a surrogate pair. A byte order mark
+    /// before it is passed over.
     ///
     /// - Throws: the first fault, with its place. Strings that are not kept may be no UTF-8.
     package static func kept(
         of document: UnsafeRawBufferPointer, _ shape: JSONShape, _ rules: JSONRules
-    ) throws(JSONFault) -> (value: JSONValue, contradictions: [String]) {
+    ) throws(JSONFault) -> (value: JSONValue, contradictions: [String], unpairedSurrogate: Int?) {
         try Self.kept(in: JSONValue.withoutMark(document), shape, rules)
     }
 }
 
 extension JSONReader<ArraySlice<UInt8>> {
-    /// Reads a whole payload: its value, and the paths of members that occur again in their object
-    /// with another value. A byte order mark before it is passed over.
+    /// Reads a whole payload: its value, the paths of members that occur again in their object with
+    /// another value, and the offset of the first escape that is half of a surrogate pair. A byte
+    /// order mark before it is passed over.
     ///
     /// - Throws: the first fault, with its place.
     package static func whole(
         payload: [UInt8]
-    ) throws(JSONFault) -> (value: JSONValue, repetitions: [[String]]) {
+    ) throws(JSONFault) -> (value: JSONValue, repetitions: [[String]], unpairedSurrogate: Int?) {
         try Self.whole(of: JSONValue.withoutMark(payload), .payload)
     }
 
@@ -83,7 +85,7 @@ extension JSONReader<ArraySlice<UInt8>> {
     /// - Throws: the first fault, with its place.
     package static func whole(
         event: [UInt8]
-    ) throws(JSONFault) -> (value: JSONValue, repetitions: [[String]]) {
+    ) throws(JSONFault) -> (value: JSONValue, repetitions: [[String]], unpairedSurrogate: Int?) {
         try Self.whole(of: event[...], .event)
     }
 
@@ -92,7 +94,7 @@ extension JSONReader<ArraySlice<UInt8>> {
     /// - Throws: the first fault, with its place.
     package static func kept(
         of document: [UInt8], _ shape: JSONShape, _ rules: JSONRules
-    ) throws(JSONFault) -> (value: JSONValue, contradictions: [String]) {
+    ) throws(JSONFault) -> (value: JSONValue, contradictions: [String], unpairedSurrogate: Int?) {
         try Self.kept(in: JSONValue.withoutMark(document), shape, rules)
     }
 }
@@ -100,11 +102,11 @@ extension JSONReader<ArraySlice<UInt8>> {
 extension JSONReader {
     private static func kept(
         in bytes: Bytes, _ shape: JSONShape, _ rules: JSONRules
-    ) throws(JSONFault) -> (value: JSONValue, contradictions: [String]) {
+    ) throws(JSONFault) -> (value: JSONValue, contradictions: [String], unpairedSurrogate: Int?) {
         var reader = JSONReader(bytes, rules)
         let value = try reader.keep(shape, depth: 0)
         try reader.finish()
-        return (value, reader.contradictions)
+        return (value, reader.contradictions, reader.unpairedSurrogate)
     }
 
     private mutating func keep(_ shape: JSONShape, depth: Int) throws(JSONFault) -> JSONValue {

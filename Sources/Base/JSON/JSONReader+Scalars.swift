@@ -117,19 +117,34 @@ extension JSONReader {
         return text.utf8
     }
 
-    /// Reads one scalar: an escape, or a surrogate pair of two.
+    /// Reads one scalar: an escape, or a surrogate pair of two. Half of a pair, as of an emoji that
+    /// was cut, reads as U+FFFD if the rules take it.
     private mutating func escapedScalar() throws(JSONFault) -> Unicode.Scalar {
+        let start = self.position
         let first = try self.hexadecimal()
         if let scalar = Unicode.Scalar(first) { return scalar }
-        guard (0xd800..<0xdc00).contains(first), self.take("\\"), self.take("u") else {
+        if let scalar = try self.scalar(of: first) { return scalar }
+        guard self.rules.takesUnpairedSurrogates else {
             throw self.refusal("surrogates in pairs")
         }
-        let second = try self.hexadecimal()
-        let value = 0x10000 &+ (first &- 0xd800) << 10 &+ (second &- 0xdc00)
-        guard (0xdc00..<0xe000).contains(second), let scalar = Unicode.Scalar(value) else {
-            throw self.refusal("surrogates in pairs")
+        // Before it are the backslash and the `u`.
+        let place = self.bytes.distance(from: self.bytes.startIndex, to: start) - 2
+        self.unpairedSurrogate = self.unpairedSurrogate ?? place
+        return "\u{FFFD}"
+    }
+
+    /// Reads the second half of a surrogate pair, and gives its scalar. Nil if there is no pair;
+    /// then nothing is read.
+    private mutating func scalar(of first: UInt32) throws(JSONFault) -> Unicode.Scalar? {
+        let start = self.position
+        if (0xd800..<0xdc00).contains(first), self.take("\\"), self.take("u") {
+            let second = try self.hexadecimal()
+            if (0xdc00..<0xe000).contains(second) {
+                return Unicode.Scalar(0x10000 &+ (first &- 0xd800) << 10 &+ (second &- 0xdc00))
+            }
         }
-        return scalar
+        self.position = start
+        return nil
     }
 
     private mutating func hexadecimal() throws(JSONFault) -> UInt32 {

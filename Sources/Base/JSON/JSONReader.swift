@@ -10,6 +10,8 @@ package struct JSONReader<Bytes: RandomAccessCollection<UInt8>> {
     var position: Bytes.Index
     /// Paths of kept members that occur again with a different value; see `keep`.
     var contradictions: [String] = []
+    /// The offset of the first escape that is half of a surrogate pair.
+    var unpairedSurrogate: Int?
     /// The names that lead to the value that is read.
     private var path: [String] = []
     /// The paths of members that occur again with a different value.
@@ -28,17 +30,17 @@ package struct JSONReader<Bytes: RandomAccessCollection<UInt8>> {
         try Self.whole(of: bytes, rules).value
     }
 
-    /// The document's value, and the paths of members that occur again in their object with another
-    /// value.
+    /// The document's value, with the paths of members that occur again in their object with
+    /// another value, and the offset of the first escape that is half of a surrogate pair.
     ///
     /// - Throws: the first fault, with its offset.
     static func whole(
         of bytes: Bytes, _ rules: JSONRules
-    ) throws(JSONFault) -> (value: JSONValue, repetitions: [[String]]) {
+    ) throws(JSONFault) -> (value: JSONValue, repetitions: [[String]], unpairedSurrogate: Int?) {
         var reader = JSONReader(bytes, rules)
         let value = try reader.value(depth: 0)
         try reader.finish()
-        return (value, reader.repetitions)
+        return (value, reader.repetitions, reader.unpairedSurrogate)
     }
 
     /// Checks that nothing follows the value.

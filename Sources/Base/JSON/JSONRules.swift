@@ -4,22 +4,36 @@ internal import WireFormat
 /// The bounds of one kind of document.
 package struct JSONRules: Sendable {
     /// The maximum depth of nested objects and arrays.
-    let maxDepth: Int
+    private(set) var maxDepth: Int
     /// The maximum characters of a number.
     let maxNumberBytes: Int
     /// Whether a name may occur twice in an object; the first one then counts.
     let takesRepeatedNames: Bool
+    /// Whether an escape may be half of a surrogate pair, which RFC 8259 allows (8.2). It is read
+    /// as U+FFFD.
+    let takesUnpairedSurrogates: Bool
 
-    /// Creates the bounds of a kind of document.
-    package init(maxDepth: Int, maxNumberBytes: Int, takesRepeatedNames: Bool) {
+    private init(
+        maxDepth: Int, maxNumberBytes: Int, takesRepeatedNames: Bool,
+        takesUnpairedSurrogates: Bool = false
+    ) {
         self.maxDepth = maxDepth
         self.maxNumberBytes = maxNumberBytes
         self.takesRepeatedNames = takesRepeatedNames
+        self.takesUnpairedSurrogates = takesUnpairedSurrogates
     }
 
     /// A push's payload, as the push services accept it.
     package static let payload = JSONRules(
-        maxDepth: JSONValue.maximumDepth, maxNumberBytes: 1024, takesRepeatedNames: true)
+        maxDepth: JSONValue.maximumDepth, maxNumberBytes: 1024, takesRepeatedNames: true,
+        takesUnpairedSurrogates: true)
+
+    /// The same bounds with another depth.
+    package func nested(upTo maxDepth: Int) -> JSONRules {
+        var rules = self
+        rules.maxDepth = maxDepth
+        return rules
+    }
 
     /// An event in proto3 JSON that SwiftProtobuf has refused: the same depth as it reads.
     static let event = JSONRules(

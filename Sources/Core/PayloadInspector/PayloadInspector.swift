@@ -29,7 +29,7 @@ package struct PayloadInspector: Sendable {
             PayloadIDReading(of: $0, in: subject).finding(in: subject)
         }
         if let flag = PayloadFlagReading(of: subject).finding(in: subject) { findings.append(flag) }
-        findings += self.sizeFindings(subject, payload)
+        findings += self.sizeFindings(subject, payload) + self.surrogateFindings(payload)
         findings += self.misplacedFindings(subject)
         findings += self.nearMissFindings(subject)
         findings += self.trackActionFindings(subject)
@@ -64,6 +64,18 @@ package struct PayloadInspector: Sendable {
                         + "rejected. Write it without indentation and escapes."))
         }
         return findings
+    }
+
+    /// The finding on a text that was cut within a character (D58).
+    private func surrogateFindings(_ payload: PayloadDocument) -> [PayloadFinding] {
+        guard let place = payload.unpairedSurrogate else { return [] }
+        return [
+            PayloadFinding(
+                .warning, "",
+                "A text has half of a character at byte \(place), such as `\\ud83d` without what "
+                    + "follows it in an emoji. Hits are accepted with a warning, and people see a "
+                    + "replacement character; cut texts between characters.")
+        ]
     }
 
     /// Findings on keys with two values: no client is known to take the right one.

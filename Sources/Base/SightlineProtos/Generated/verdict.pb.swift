@@ -309,6 +309,10 @@ public nonisolated enum Sightline_V1_Warning: SwiftProtobuf.Enum, Swift.CaseIter
   /// An id is a placeholder, such as `null`, `undefined` or `0`: what a program writes where it has no
   /// id. All events with it count as those of one notification.
   case idPlaceholder // = 10
+
+  /// A text of a raw payload has half of a surrogate pair, as of an emoji that was cut. The payload is
+  /// recorded as it was sent.
+  case unpairedSurrogate // = 11
   case UNRECOGNIZED(Int)
 
   public init() {
@@ -328,6 +332,7 @@ public nonisolated enum Sightline_V1_Warning: SwiftProtobuf.Enum, Swift.CaseIter
     case 8: self = .clockSkew
     case 9: self = .linkContradictsIds
     case 10: self = .idPlaceholder
+    case 11: self = .unpairedSurrogate
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -345,6 +350,7 @@ public nonisolated enum Sightline_V1_Warning: SwiftProtobuf.Enum, Swift.CaseIter
     case .clockSkew: return 8
     case .linkContradictsIds: return 9
     case .idPlaceholder: return 10
+    case .unpairedSurrogate: return 11
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -362,6 +368,7 @@ public nonisolated enum Sightline_V1_Warning: SwiftProtobuf.Enum, Swift.CaseIter
     .clockSkew,
     .linkContradictsIds,
     .idPlaceholder,
+    .unpairedSurrogate,
   ]
 
 }
@@ -450,7 +457,7 @@ nonisolated extension Sightline_V1_ViolationCode: SwiftProtobuf._ProtoNameProvid
 }
 
 nonisolated extension Sightline_V1_Warning: SwiftProtobuf._ProtoNameProviding {
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0WARNING_UNSPECIFIED\0\u{1}WARNING_FLAG_ASSUMED_ON\0\u{1}WARNING_IMPRESSION_UNRELIABLE\0\u{1}WARNING_OPEN_WITHOUT_CLICK\0\u{1}WARNING_OPEN_AFTER_DISMISS\0\u{1}WARNING_IMPRESSION_AFTER_CLICK\0\u{1}WARNING_MEDIA_WITHOUT_MUTABLE_CONTENT\0\u{1}WARNING_ID_NOT_HEX\0\u{1}WARNING_CLOCK_SKEW\0\u{1}WARNING_LINK_CONTRADICTS_IDS\0\u{1}WARNING_ID_PLACEHOLDER\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0WARNING_UNSPECIFIED\0\u{1}WARNING_FLAG_ASSUMED_ON\0\u{1}WARNING_IMPRESSION_UNRELIABLE\0\u{1}WARNING_OPEN_WITHOUT_CLICK\0\u{1}WARNING_OPEN_AFTER_DISMISS\0\u{1}WARNING_IMPRESSION_AFTER_CLICK\0\u{1}WARNING_MEDIA_WITHOUT_MUTABLE_CONTENT\0\u{1}WARNING_ID_NOT_HEX\0\u{1}WARNING_CLOCK_SKEW\0\u{1}WARNING_LINK_CONTRADICTS_IDS\0\u{1}WARNING_ID_PLACEHOLDER\0\u{1}WARNING_UNPAIRED_SURROGATE\0")
 }
 
 nonisolated extension Sightline_V1_EventResult: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {

@@ -10,9 +10,9 @@ extension Sightline_V1_TrackingEvent {
     ///
     /// - Throws: `RepeatedKeyError`, `JSONFault`, or SwiftProtobuf's error.
     init(keysAlike json: [UInt8]) throws {
-        let (value, repetitions) = try JSONReader.whole(event: json)
-        if let path = repetitions.first { throw RepeatedKeyError(path: path) }
-        let parts = Self.parts(of: value).map { Array($0.text.utf8) }
+        let document = try JSONReader.whole(event: json)
+        if let path = document.repetitions.first { throw RepeatedKeyError(path: path) }
+        let parts = Self.parts(of: document.value).map { Array($0.text.utf8) }
         try self.init(jsonUTF8Bytes: parts[0])
         var others: [UInt8] = []
         for part in parts.dropFirst() {

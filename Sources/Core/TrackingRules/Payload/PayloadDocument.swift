@@ -18,12 +18,16 @@ package struct PayloadDocument: Sendable {
     /// Paths of any keys that occur twice in an object, with different values; empty where only the
     /// parts for the rules are read.
     package let repetitions: [[String]]
+    /// The offset of the first escape that is half of a surrogate pair, as of an emoji that was
+    /// cut; nil if there is none.
+    package let unpairedSurrogate: Int?
 
     /// Reads a whole payload, bounded in depth by `JSONValue.maximumDepth`.
     ///
     /// - Throws: the first fault, with its offset.
     package init(_ bytes: [UInt8]) throws(JSONFault) {
-        (self.value, self.repetitions) = try JSONReader.whole(payload: bytes)
+        (self.value, self.repetitions, self.unpairedSurrogate) =
+            try JSONReader.whole(payload: bytes)
         self.byteCount = bytes.count
         self.text = bytes
         self.contradictions = try JSONReader.kept(of: bytes, Self.shape, .payload).contradictions
@@ -37,13 +41,13 @@ package struct PayloadDocument: Sendable {
             throw JSONFault(offset: nil, reason: "JSON has strings in UTF-8")
         }
         let kept = try JSONReader.kept(
-            of: bytes, Self.shape,
-            JSONRules(maxDepth: maxDepth, maxNumberBytes: 1024, takesRepeatedNames: true))
+            of: bytes, Self.shape, JSONRules.payload.nested(upTo: maxDepth))
         self.value = kept.value
         self.byteCount = bytes.count
         self.text = []
         self.contradictions = kept.contradictions
         self.repetitions = []
+        self.unpairedSurrogate = kept.unpairedSurrogate
     }
 
     /// Whether this is the payload of another platform (D39).

@@ -16,6 +16,8 @@ struct RawPayload {
     /// What is wrong with the payload's form. No id is named, because the person may not have
     /// consented.
     private(set) var violations: [Violation] = []
+    /// Whether a text has half of a surrogate pair, as of an emoji that was cut (D58).
+    private(set) var hasUnpairedSurrogate = false
 
     private var deliveryID = ""
     private var messageID = ""
@@ -62,6 +64,7 @@ struct RawPayload {
                 "\(document.value.kindName) and no object: send the object as the app got it")
             return
         }
+        self.hasUnpairedSurrogate = document.unpairedSurrogate != nil
         guard let platform else { return }
         let subject = PayloadSubject(document, root: root, platform: platform)
         self.place = subject.place

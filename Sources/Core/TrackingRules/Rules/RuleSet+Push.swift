@@ -73,6 +73,10 @@ extension RuleSet {
         if platform == .ios, event.push.fields.hasMedia, event.push.fields.mutableContent != 1 {
             judgement.warnings.insert(.mediaWithoutMutableContent)
         }
+        if raw?.hasUnpairedSurrogate == true {
+            judgement.warnings.insert(.unpairedSurrogate)
+            steps.note("payload: half of a surrogate pair, accepted with a warning (D58)")
+        }
         if product == .standard, !event.push.fields.uri.isEmpty,
             TrackedLink(event.push.fields.uri)?.contradicts(
                 deliveryID: facts.deliveryID, messageID: facts.broadlogID) == true

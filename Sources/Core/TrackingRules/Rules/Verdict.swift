@@ -151,6 +151,8 @@ package struct Warnings: OptionSet, Sendable, Equatable {
     package static let linkContradictsIDs = Warnings(rawValue: 1 << 9)
     /// An id is a placeholder, such as `null` (D57).
     package static let idPlaceholder = Warnings(rawValue: 1 << 10)
+    /// A text of a raw payload has half of a surrogate pair (D58).
+    package static let unpairedSurrogate = Warnings(rawValue: 1 << 11)
 
     /// Whether no warning is set; declared for the same reason as in `HitKinds`.
     package var isEmpty: Bool { self.rawValue == 0 }
@@ -185,6 +187,6 @@ package struct Warnings: OptionSet, Sendable, Equatable {
     private static let names = [
         "flag_assumed_on", "impression_unreliable", "open_without_click", "open_after_dismiss",
         "impression_after_click", "media_without_mutable_content", "id_not_hex", "clock_skew",
-        "link_contradicts_ids", "id_placeholder",
+        "link_contradicts_ids", "id_placeholder", "unpaired_surrogate",
     ]
 }
