@@ -115,8 +115,8 @@ func Dial(target string, opts ...Option) (*Client, error) {
 	}
 	client.outbox = newOutbox(o.limits, o.linger, o.answerTime, rand.Float64)
 	if o.spool != nil {
-		err := o.spool.recover(func(segment uint64, data []byte) {
-			client.add(&Ticket{client: client, frame: frame(data), segment: segment})
+		err := o.spool.recover(func(at place, data []byte) {
+			client.add(&Ticket{client: client, frame: frame(data), place: at})
 		})
 		if err != nil {
 			return nil, err
@@ -230,7 +230,7 @@ func (c *Client) take(ticket *Ticket) (err error) {
 		return c.end()
 	}
 	if c.options.spool != nil {
-		if ticket.segment, err = c.options.spool.append(ticket.data()); err != nil {
+		if ticket.place, err = c.options.spool.append(ticket.data()); err != nil {
 			return err
 		}
 	}
@@ -364,14 +364,16 @@ func (c *Client) settled(tickets []*Ticket) {
 	if len(tickets) == 0 {
 		return
 	}
+	if c.options.spool != nil {
+		places := make([]place, len(tickets))
+		for index, ticket := range tickets {
+			places[index] = ticket.place
+		}
+		c.options.spool.release(places...)
+	}
 	for _, ticket := range tickets {
 		c.stats.Verdicts[ticket.verdict()]++
 		ticket.finish(nil)
-		if c.options.spool != nil {
-			if err := c.options.spool.release(ticket.segment); err != nil {
-				c.options.spool.fail(err)
-			}
-		}
 		for flush := range c.flushes {
 			if ticket.serial <= flush.serial {
 				if flush.left--; flush.left == 0 {

@@ -81,6 +81,15 @@ func eventAt(text []byte) (data []byte, isWhole bool) {
 	return data, checksum(text[:4], data) == binary.LittleEndian.Uint32(text[4:])
 }
 
+// left gives the events without a mark, each with its place.
+func (f foundSegment) left(marks []byte, take func(place, []byte)) {
+	for index, data := range f.events {
+		if at := placeOf(f.number, index, data); !at.isMarked(marks) {
+			take(at, data)
+		}
+	}
+}
+
 // sync makes durable what another process may have left in memory, without a torn end.
 func (f foundSegment) sync(path string) error {
 	file, err := os.OpenFile(path, os.O_WRONLY, 0)
@@ -94,9 +103,13 @@ func (f foundSegment) sync(path string) error {
 }
 
 func record(data []byte) []byte {
-	text := make([]byte, recordHead+len(data))
-	binary.LittleEndian.PutUint32(text, uint32(len(data)))
-	copy(text[recordHead:], data)
+	start := head(data)
+	return append(append(make([]byte, 0, recordHead+len(data)), start[:]...), data...)
+}
+
+// head is the length and checksum of an event's bytes. It is never zeros alone: no gap is a mark.
+func head(data []byte) (text [recordHead]byte) {
+	binary.LittleEndian.PutUint32(text[:], uint32(len(data)))
 	binary.LittleEndian.PutUint32(text[4:], checksum(text[:4], data))
 	return text
 }

@@ -17,6 +17,8 @@ const (
 	// A block of most file systems. Of a larger file that is emptied a power cut may leave the first
 	// block empty and old events behind it, which reads as damaged.
 	blockBytes = 4096
+	// The bytes that a segment without events, and an event apart from its own, take with their marks.
+	segmentBytes, recordBytes = len(spoolMagic) + len(marksMagic), 2 * recordHead
 	// F_OFD_SETLK of Linux, which syscall lacks.
 	ofdSetLock = 37
 )
@@ -35,13 +37,15 @@ type SpoolOptions struct {
 }
 
 // Spool keeps events on disk until they are settled, so that not even the end of the process loses
-// one. It is a folder of segments.
+// one, and repeats few. It is a folder of segments and their marks.
 type Spool struct {
 	folder    string
 	options   SpoolOptions
 	bytes     int64
 	sizes     map[uint64]int64
+	counts    map[uint64]int
 	unsettled map[uint64]int
+	marks     marks
 	last      uint64
 	cutBytes  int64
 	lock      *os.File
@@ -81,7 +85,7 @@ func OpenSpool(folder string, options SpoolOptions) (*Spool, error) {
 		return nil, fmt.Errorf("%w: %s", ErrSpoolLocked, folder)
 	}
 	spool := &Spool{folder: folder, options: options, lock: lock, sizes: map[uint64]int64{},
-		unsettled: map[uint64]int{}}
+		counts: map[uint64]int{}, unsettled: map[uint64]int{}, marks: newMarks(folder)}
 	spool.changed = sync.NewCond(&spool.state)
 	return spool, nil
 }
@@ -95,55 +99,80 @@ func lockFile(file *os.File) error {
 		syscall.FcntlFlock(descriptor, ofdSetLock, &whole))
 }
 
-// recover gives what an earlier owner left, in order, each with its segment. All of it is synced: later
+// recover gives what an earlier owner left, in order, each with its place. All of it is synced: later
 // events must not outlive it. A torn end was never promised: it is cut.
-func (s *Spool) recover(take func(segment uint64, data []byte)) error {
+func (s *Spool) recover(take func(at place, data []byte)) error {
 	found, err := s.read()
 	if err != nil {
 		return err
 	}
+	segments := map[uint64]bool{}
 	for _, segment := range found {
-		if len(segment.events) > 0 {
-			if err := segment.sync(s.path(segment.number)); err != nil {
-				return err
-			}
-		}
-		s.cutBytes += segment.size - segment.end
-		s.last = segment.number
-		s.sizes[s.last], s.unsettled[s.last] = segment.end, len(segment.events)
-		s.bytes += segment.end
-		if len(segment.events) == 0 {
-			if err := s.remove(s.last); err != nil {
-				return err
-			}
-		}
+		segments[segment.number] = true
+	}
+	marks, err := s.marks.read(segments)
+	if err != nil {
+		return err
 	}
 	for _, segment := range found {
-		for _, data := range segment.events {
-			take(segment.number, data)
+		if err := s.keep(segment, marks[segment.number]); err != nil {
+			return err
 		}
+	}
+	s.marks.sync()
+	for _, segment := range found {
+		segment.left(marks[segment.number], take)
 	}
 	return nil
 }
 
-// hasRoom is true of an event that fits now; one always does where nothing else is kept.
-func (s *Spool) hasRoom(size int) bool {
-	needed := int64(len(spoolMagic) + recordHead + size)
-	return s.bytes <= int64(len(spoolMagic)) || s.bytes+needed <= s.options.MaxBytes
+// keep takes a segment over, or removes it if nothing of it is left.
+func (s *Spool) keep(segment foundSegment, marks []byte) error {
+	count := 0
+	segment.left(marks, func(place, []byte) { count++ })
+	if count > 0 {
+		if err := segment.sync(s.path(segment.number)); err != nil {
+			return err
+		}
+	}
+	s.cutBytes += segment.size - segment.end
+	s.last = segment.number
+	s.sizes[s.last], s.counts[s.last] = segment.end, len(segment.events)
+	// A torn end may have had events with marks.
+	if marked := len(marks) / recordHead; marked > len(segment.events) {
+		s.counts[s.last] = marked
+	}
+	s.unsettled[s.last] = count
+	s.bytes += s.bytesOf(s.last)
+	if count == 0 {
+		return s.remove(s.last)
+	}
+	return nil
 }
 
-// append writes an event; returns its segment, to be released there. Keeps none of it where the disk
+// bytesOf is what a segment may take with its marks.
+func (s *Spool) bytesOf(segment uint64) int64 {
+	return s.sizes[segment] + int64(len(marksMagic)+s.counts[segment]*recordHead)
+}
+
+// hasRoom is true of an event that fits now; one always does where nothing else is kept.
+func (s *Spool) hasRoom(size int) bool {
+	needed := int64(segmentBytes + recordBytes + size)
+	return s.bytes <= int64(segmentBytes) || s.bytes+needed <= s.options.MaxBytes
+}
+
+// append writes an event; returns its place, to be released there. Keeps none of it where the disk
 // fails.
-func (s *Spool) append(data []byte) (uint64, error) {
+func (s *Spool) append(data []byte) (place, error) {
 	s.state.Lock()
 	failure := s.failure
 	s.state.Unlock()
 	if failure != nil {
-		return 0, failure
+		return place{}, failure
 	}
 	if s.file == nil || s.sizes[s.last] >= s.options.SegmentBytes {
 		if err := s.rotate(); err != nil {
-			return 0, err
+			return place{}, err
 		}
 	}
 	text := record(data)
@@ -152,16 +181,18 @@ func (s *Spool) append(data []byte) (uint64, error) {
 		if cutErr := s.cut(s.sizes[s.last]); cutErr != nil {
 			s.fail(cutErr)
 		}
-		return 0, err
+		return place{}, err
 	}
+	at := placeOf(s.last, s.counts[s.last], data)
 	s.sizes[s.last] += int64(len(text))
-	s.bytes += int64(len(text))
+	s.counts[s.last]++
+	s.bytes += int64(recordBytes + len(data))
 	s.unsettled[s.last]++
 	s.state.Lock()
 	s.appended++
 	s.state.Unlock()
 	s.changed.Broadcast()
-	return s.last, nil
+	return at, nil
 }
 
 func (s *Spool) cut(size int64) error {
@@ -170,23 +201,49 @@ func (s *Spool) cut(size int64) error {
 	return firstError(err, seekErr)
 }
 
-// release says that an event of a segment is settled. A segment goes with its last one; the file that
-// is written to is emptied if it is small: if a power cut undoes that, its events come back as
-// duplicates.
-func (s *Spool) release(segment uint64) error {
-	s.unsettled[segment]--
-	if s.unsettled[segment] > 0 {
-		return nil
+// release says that events are settled, before anybody is told: then they are not sent again. A segment
+// goes with its last one, and in others they are marked. Where the disk fails, they come back as
+// duplicates; their verdicts are told, and append returns the failure.
+func (s *Spool) release(places ...place) {
+	for _, one := range places {
+		s.unsettled[one.segment]--
 	}
+	for len(places) > 0 {
+		run := places[:runLength(places)]
+		places = places[len(run):]
+		if count, is := s.unsettled[run[0].segment]; count > 0 {
+			s.marks.write(run)
+		} else if is {
+			if err := s.end(run[0].segment); err != nil {
+				s.fail(err)
+			}
+		}
+		s.marks.count(len(run))
+	}
+}
+
+// runLength is how many places, from the first, have marks that stand side by side.
+func runLength(places []place) int {
+	count := 1
+	for count < len(places) && places[count].segment == places[0].segment &&
+		places[count].mark == places[count-1].mark+recordHead {
+		count++
+	}
+	return count
+}
+
+// end removes a segment without unsettled events. The file that is written to is emptied if it is
+// small: if a power cut undoes that, its events come back as duplicates.
+func (s *Spool) end(segment uint64) error {
 	if segment != s.last || s.file == nil {
 		return s.remove(segment)
 	}
 	if s.sizes[segment] > blockBytes {
 		return firstError(s.closeSegment(), s.remove(segment))
 	}
-	s.bytes -= s.sizes[segment] - int64(len(spoolMagic))
-	s.sizes[segment] = int64(len(spoolMagic))
-	return s.cut(s.sizes[segment])
+	s.bytes -= s.bytesOf(segment) - int64(segmentBytes)
+	s.sizes[segment], s.counts[segment] = int64(len(spoolMagic)), 0
+	return firstError(s.cut(s.sizes[segment]), s.marks.remove(segment))
 }
 
 // fail is the end of the spool: nobody knows what is durable after it. The first error is kept.
@@ -259,6 +316,7 @@ func (s *Spool) Close() error {
 	if count, is := s.unsettled[s.last]; is && count == 0 {
 		err = firstError(err, s.remove(s.last))
 	}
+	s.marks.sync()
 	return firstError(err, s.lock.Close())
 }
 
@@ -272,7 +330,7 @@ func (s *Spool) rotate() error {
 		return err
 	}
 	_, err = file.WriteString(spoolMagic)
-	if err = firstError(err, s.syncFolder()); err != nil {
+	if err = firstError(err, s.marks.syncNames()); err != nil {
 		file.Close()
 		os.Remove(path)
 		return err
@@ -281,8 +339,8 @@ func (s *Spool) rotate() error {
 	s.file = file
 	s.syncing.Unlock()
 	s.last++
-	s.sizes[s.last], s.unsettled[s.last] = int64(len(spoolMagic)), 0
-	s.bytes += int64(len(spoolMagic))
+	s.sizes[s.last], s.counts[s.last], s.unsettled[s.last] = int64(len(spoolMagic)), 0, 0
+	s.bytes += int64(segmentBytes)
 	return nil
 }
 
@@ -303,18 +361,22 @@ func (s *Spool) closeSegment() error {
 }
 
 func (s *Spool) remove(number uint64) error {
-	s.bytes -= s.sizes[number]
+	s.bytes -= s.bytesOf(number)
 	delete(s.sizes, number)
+	delete(s.counts, number)
 	delete(s.unsettled, number)
-	return os.Remove(s.path(number))
-}
-
-func (s *Spool) syncFolder() error {
-	folder, err := os.Open(s.folder)
-	if err != nil {
+	if err := os.Remove(s.path(number)); err != nil {
 		return err
 	}
-	return firstError(folder.Sync(), folder.Close())
+	s.marks.unsynced[s.folder] = true
+	if !s.marks.of[number] {
+		return nil
+	}
+	// A segment that a power cut brings back has its marks.
+	if err := s.marks.syncNames(); err != nil {
+		return err
+	}
+	return s.marks.remove(number)
 }
 
 func firstError(errs ...error) error {

@@ -23,25 +23,25 @@ func open(t *testing.T, folder string, options SpoolOptions) *Spool {
 }
 
 // recovered is what a new owner finds.
-func recovered(t *testing.T, spool *Spool) (found []string, segments []uint64) {
+func recovered(t *testing.T, spool *Spool) (found []string, places []place) {
 	t.Helper()
-	err := spool.recover(func(segment uint64, data []byte) {
+	err := spool.recover(func(at place, data []byte) {
 		found = append(found, string(data))
-		segments = append(segments, segment)
+		places = append(places, at)
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return found, segments
+	return found, places
 }
 
-func put(t *testing.T, spool *Spool, data string) uint64 {
+func put(t *testing.T, spool *Spool, data string) place {
 	t.Helper()
-	segment, err := spool.append([]byte(data))
+	at, err := spool.append([]byte(data))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return segment
+	return at
 }
 
 // abandon is the end of a process: its files are closed, and nothing is said.
@@ -110,7 +110,7 @@ func isDamaged(t *testing.T, folder string, damage SpoolDamagedError) {
 	// Whoever ignores it and closes the spool loses nothing either.
 	for try := 0; try < 2; try++ {
 		spool := open(t, folder, SpoolOptions{})
-		err := spool.recover(func(uint64, []byte) { t.Error("an event is given") })
+		err := spool.recover(func(place, []byte) { t.Error("an event is given") })
 		var told *SpoolDamagedError
 		if !errors.As(err, &told) || *told != damage {
 			t.Errorf("%+v is told as %v", damage, err)
@@ -195,7 +195,7 @@ func TestWhatIsFoundIsSyncedBeforeItIsGiven(t *testing.T) {
 		return nil
 	})
 	spool := open(t, folder, SpoolOptions{})
-	err := spool.recover(func(uint64, []byte) {
+	err := spool.recover(func(place, []byte) {
 		if !reflect.DeepEqual(synced, files) {
 			t.Errorf("synced %v of %v", synced, files)
 		}
@@ -228,7 +228,7 @@ func TestWhatCannotBeSyncedIsNotGivenAndNotLost(t *testing.T) {
 	fails, own := errors.New("it fails"), fdatasync
 	withSync(t, func(*os.File) error { return fails })
 	spool := open(t, folder, SpoolOptions{})
-	err := spool.recover(func(uint64, []byte) { t.Error("an event is given") })
+	err := spool.recover(func(place, []byte) { t.Error("an event is given") })
 	if err != fails {
 		t.Fatal(err)
 	}
@@ -279,58 +279,86 @@ func TestAFolderOfAClientInJavaIsLocked(t *testing.T) {
 
 // One byte beyond the limit has no room; once all is released there is room for it again.
 func TestItsBytesAreBoundedAndComeBack(t *testing.T) {
-	folder, data := t.TempDir(), string(make([]byte, 100))
-	most := int64(2*len(spoolMagic) + 3*len(record([]byte(data))))
-	spool := open(t, folder, SpoolOptions{MaxBytes: most})
-	var segments []uint64
-	for spool.hasRoom(100) {
-		segments = append(segments, put(t, spool, data))
-	}
-	if len(segments) == 0 || spool.bytes > most || spool.hasRoom(100) {
-		t.Fatalf("%d events, %d bytes", len(segments), spool.bytes)
-	}
-	for _, segment := range segments {
-		if err := spool.release(segment); err != nil {
-			t.Fatal(err)
+	data := string(make([]byte, 100))
+	most := int64(3 * (len(spoolMagic) + len(marksMagic) + len(record([]byte(data))) + recordHead))
+	for limit, want := range map[int64]int{most - 1: 2, most: 3} {
+		folder := t.TempDir()
+		spool := open(t, folder, SpoolOptions{MaxBytes: limit})
+		var places []place
+		for spool.hasRoom(100) {
+			places = append(places, put(t, spool, data))
+		}
+		if len(places) != want {
+			t.Fatalf("%d events in %d bytes", len(places), limit)
+		}
+		for _, at := range places {
+			spool.release(at)
+			if held(t, folder) > spool.bytes || spool.bytes > limit {
+				t.Fatalf("%d bytes, counted as %d of %d", held(t, folder), spool.bytes, limit)
+			}
+		}
+		if !spool.hasRoom(100) {
+			t.Fatalf("%d bytes are left", spool.bytes)
+		}
+		if err := spool.Close(); err != nil || held(t, folder) != 0 {
+			t.Fatal(err, segmentFiles(t, folder))
 		}
 	}
-	if !spool.hasRoom(100) {
-		t.Fatalf("%d bytes are left", spool.bytes)
+}
+
+// held is the bytes of a spool's files.
+func held(t *testing.T, folder string) (sum int64) {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if err := spool.Close(); err != nil || len(segmentFiles(t, folder)) != 0 {
-		t.Fatal(err, segmentFiles(t, folder))
+	for _, entry := range entries {
+		info, err := entry.Info()
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum += info.Size()
 	}
+	return sum
 }
 
 func TestRandomAppendsAndReleasesLeaveWhatIsNotReleased(t *testing.T) {
 	folder, seed := t.TempDir(), time.Now().UnixNano()
 	dice := rand.New(rand.NewSource(seed))
-	kept := map[string]uint64{}
+	kept := map[string]place{}
 	for round := 0; round < 5; round++ {
 		spool := open(t, folder, SpoolOptions{SegmentBytes: 200})
-		found, segments := recovered(t, spool)
-		there := map[string]uint64{}
+		found, places := recovered(t, spool)
+		there := map[string]place{}
 		for index, data := range found {
-			there[data] = segments[index]
+			there[data] = places[index]
 		}
 		for data := range kept {
 			if _, is := there[data]; !is {
 				t.Fatalf("seed %d: %q is lost", seed, data)
 			}
 		}
+		if len(there) != len(kept) {
+			t.Fatalf("seed %d: %d events are found, and %d were left", seed, len(there), len(kept))
+		}
 		kept = there
 		for number := 0; number < 200; number++ {
 			data := fmt.Sprintf("%d %d", round, number)
 			kept[data] = put(t, spool, data)
-			for data, segment := range kept {
+			for data, at := range kept {
 				if dice.Intn(2) == 0 {
 					break
 				}
-				if err := spool.release(segment); err != nil {
-					t.Fatal(err)
-				}
+				spool.release(at)
 				delete(kept, data)
 			}
+			if held(t, folder) > spool.bytes {
+				t.Fatalf("seed %d: %d bytes, counted as %d", seed, held(t, folder), spool.bytes)
+			}
+		}
+		if spool.failure != nil {
+			t.Fatal(spool.failure)
 		}
 		abandon(spool)
 	}

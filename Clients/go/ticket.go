@@ -11,10 +11,10 @@ import (
 
 // Ticket is the promise of an event's verdict.
 type Ticket struct {
-	client  *Client
-	frame   []byte // The event as a field of a request: its tag, its length, its bytes.
-	serial  uint64
-	segment uint64
+	client *Client
+	frame  []byte // The event as a field of a request: its tag, its length, its bytes.
+	serial uint64
+	place  place // In the spool.
 
 	// Guarded by the client's mutex.
 	isDone bool

@@ -1,7 +1,9 @@
-"""What the client libraries do with a spool that they find: owned, damaged, torn or not synced."""
+"""What the client libraries do with a spool that they find: owned, damaged, torn, not synced, or
+settled in part."""
 
 import contextlib
 import pathlib
+import re
 import shutil
 import subprocess
 import zlib
@@ -10,11 +12,18 @@ import pytest
 
 from server import wait_until
 from test_client_libraries import (
-    BUILT, LIBRARIES, SECONDS, WITH_SPOOL, Sender, built, check, environment, on_one_port)
+    BUILT, DUPLICATE, LIBRARIES, SECONDS, WITH_SPOOL, Sender, built, check, environment,
+    on_one_port)
 
 NOBODY = "127.0.0.1:1"
-MAGIC = b"SLSPOOL1"
-EVENTS = 500
+MAGIC, MARKS_MAGIC = b"SLSPOOL1", b"SLMARKS1"
+# Length and checksum of a record, and so a mark.
+HEAD_BYTES = 8
+EVENTS, MORE_EVENTS = 500, 5_000
+# Requests of one event, so that few are under way. An answer settles at most as many.
+ALONE, UNDER_WAY = ("--batch", "1"), 16
+# The libraries' limit of settled events whose marks are not synced.
+UNSYNCED_EVENTS = 1_000
 OPENING_SECONDS = 60
 # Swift's lock is not the one that Java has: Clients/java/README.md.
 APART = {"java", "swift"}
@@ -25,14 +34,14 @@ def library(request) -> str:
     return built(request.param)
 
 
-def arguments(spool: pathlib.Path, space: str, first: int = 0) -> list[str]:
-    return ["--space", space, "--events", str(EVENTS), "--first", str(first), "--spool", str(spool)]
+def arguments(spool: pathlib.Path, space: str, first: int = 0, events: int = EVENTS) -> list[str]:
+    return ["--space", space, "--events", str(events), "--first", str(first), "--spool", str(spool)]
 
 
-def spooled(library: str, spool: pathlib.Path, space: str) -> pathlib.Path:
+def spooled(library: str, spool: pathlib.Path, space: str, events: int = EVENTS) -> pathlib.Path:
     """The file of a client that was killed before anything was acknowledged."""
-    sender = Sender(library, NOBODY, *arguments(spool, space))
-    sender.wait_for("taken", EVENTS)
+    sender = Sender(library, NOBODY, *arguments(spool, space, events=events))
+    sender.wait_for("taken", events)
     sender.kill()
     file, = spool.glob("*.spool")
     return file
@@ -104,11 +113,11 @@ def strace() -> list[str]:
 
 
 @contextlib.contextmanager
-def opened(library: str, spool: pathlib.Path, *words: str):
+def opened(library: str, spool: pathlib.Path, *words: str, target: str = NOBODY):
     """A program that appends nothing, behind these words, and is killed in the end."""
     process = subprocess.Popen(
-        [*words, *LIBRARIES[library], NOBODY, *arguments(spool, "0", EVENTS)], env=environment(),
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        [*words, *LIBRARIES[library], target, *arguments(spool, "0", EVENTS), *ALONE],
+        env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         yield process
     finally:
@@ -133,6 +142,71 @@ def test_what_cannot_be_synced_is_kept_and_no_client_is_made(library, strace, tm
                 "-e", "inject=fsync,fdatasync:error=EIO") as process:
         assert process.wait(OPENING_SECONDS) != 0
     assert file.read_bytes() == data
+
+
+def events_in(spool: pathlib.Path, space: str) -> tuple[list[int], list[int]]:
+    """The numbers of a spool's events that are marked as settled, and of those that are not."""
+    marked: list[int] = []
+    left: list[int] = []
+    for file in sorted(spool.glob("*.spool")):
+        marks_file = file.with_suffix(".settled")
+        marks = marks_file.read_bytes() if marks_file.exists() else b""
+        text, place, mark = file.read_bytes(), len(MAGIC), len(MARKS_MAGIC)
+        while place < len(text):
+            head = text[place:place + HEAD_BYTES]
+            end = place + HEAD_BYTES + int.from_bytes(head[:4], "little")
+            number = re.search(f"h{space}([0-9a-f]{{8}})".encode(), text[place:end])[1]
+            is_marked = marks.startswith(MARKS_MAGIC) and marks[mark:mark + HEAD_BYTES] == head
+            (marked if is_marked else left).append(int(number, 16))
+            place, mark = end, mark + HEAD_BYTES
+    return marked, left
+
+
+def test_what_was_settled_is_not_sent_again_after_a_kill(library, make_server, tmp_path, seed):
+    """Each event whose verdict was told has its mark, and the next client reads it, in whatever
+    language. Only what was under way may be sent twice."""
+    spool, space = tmp_path / "spool", f"{seed:08x}"
+    spooled(library, spool, space, MORE_EVENTS)
+    server = on_one_port(make_server())
+    sender = Sender(library, server.target, *arguments(spool, space, EVENTS), *ALONE)
+    sender.wait_for("settled", MORE_EVENTS // 5)
+    sender.kill()
+    marked, left = events_in(spool, space)
+    assert left, "all was settled before the kill"
+    assert marked + left == list(range(MORE_EVENTS)), "they are settled in order"
+    assert len(marked) >= sender.settled > 0
+    names = sorted(WITH_SPOOL)
+    other = built(names[names.index(library) - 1])
+    end = Sender(other, server.target, *arguments(spool, space, EVENTS)).wait()
+    assert sum(end["verdicts"].values()) == len(left), end
+    assert end["verdicts"].get(DUPLICATE, 0) <= UNDER_WAY, end
+    assert [path.name for path in spool.iterdir()] == ["lock"]
+    check(server, space, MORE_EVENTS)
+
+
+def test_marks_are_synced_at_a_bounded_distance(library, strace, make_server, tmp_path, seed):
+    """So a power cut brings back few events."""
+    spool, trace, server = tmp_path / "spool", tmp_path / "trace", on_one_port(make_server())
+    marks = spooled(library, spool, f"{seed:08x}", MORE_EVENTS).with_suffix(".settled")
+    with opened(library, spool, *strace, "-o", str(trace), target=server.target) as process:
+        assert process.wait(SECONDS) == 0
+    syncs = trace.read_text().count(f"<{marks}>")
+    # The last ones go with their file.
+    fewest = (MORE_EVENTS - 1) // (UNSYNCED_EVENTS + UNDER_WAY)
+    assert fewest <= syncs <= MORE_EVENTS // UNSYNCED_EVENTS
+    assert server.terminate() == 0, server.log()
+
+
+def test_marks_that_are_none_settle_nothing(library, make_server, tmp_path, seed):
+    """Zeros, which a power cut may leave, and marks of other events."""
+    spool, space = tmp_path / "spool", f"{seed:08x}"
+    file = spooled(library, spool, space)
+    text = file.read_bytes()
+    second = text[len(MAGIC) + HEAD_BYTES + int.from_bytes(text[8:12], "little"):][:HEAD_BYTES]
+    file.with_suffix(".settled").write_bytes(MARKS_MAGIC + second + bytes(HEAD_BYTES * EVENTS))
+    server = on_one_port(make_server())
+    Sender(library, server.target, *arguments(spool, space, EVENTS)).wait()
+    check(server, space, EVENTS)
 
 
 def test_a_random_history_of_javas_spool(tmp_path, seed, amount):

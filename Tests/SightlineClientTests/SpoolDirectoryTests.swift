@@ -32,8 +32,8 @@ struct SpoolDirectoryTests {
         #expect(try self.names() == ["0000000000000001.spool", "0000000000000002.spool"])
         var log = try self.log()
         let left = try log.recover()
-        #expect(left.map(\.bytes.first) == [0, 1, 2] && left.map(\.segment) == [1, 1, 2])
-        for event in left { log.release(1, of: event.segment) }
+        #expect(left.map(\.bytes.first) == [0, 1, 2] && left.map(\.place.segment) == [1, 1, 2])
+        for event in left { log.release([event.place]) }
         try log.close()
         #expect(try self.names() == [])
     }
@@ -43,10 +43,9 @@ struct SpoolDirectoryTests {
         do {
             var log = try self.log()
             _ = try log.recover()
-            for text in ["first", "second"] { _ = try log.append(Array(text.utf8)) }
-            log.release(1, of: 1)
-            log.release(1, of: 1)
-            #expect(log.byteCount == SpoolRecords.magic.count)
+            let places = try ["first", "second"].map { try log.append(Array($0.utf8)) }
+            for place in places { log.release([place]) }
+            #expect(log.byteCount == SpoolRecords.magic.count + SpoolMarks.magic.count)
             _ = try log.append(Array("third".utf8))
             #expect(try self.names() == ["0000000000000001.spool"])
             // It ends without `close`, as by kill -9.
@@ -63,7 +62,7 @@ struct SpoolDirectoryTests {
             _ = try log.append(Array("first".utf8))
         }
         let file = FileManager.default.contents(atPath: self.path + "/0000000000000001.spool")
-        let expected = SpoolRecords.magic + SpoolRecords.record(of: Array("first".utf8))
+        let expected = SpoolRecords.magic + SpoolRecords.record(of: Array("first".utf8)).bytes
         #expect(file.map(Array.init) == expected)
     }
 
@@ -120,13 +119,13 @@ struct SpoolDirectoryTests {
         var log = SpoolLog(disk: disk, maxBytes: 100, segmentBytes: 100)
         _ = try log.recover()
         #expect(log.hasRoom(for: 1000))
-        let segment = try log.append([UInt8](repeating: 0, count: 60))
-        // 76 bytes are used; a record of 8 more, in a file of its own.
-        #expect(log.hasRoom(for: 8) && !log.hasRoom(for: 9))
-        log.release(1, of: segment)
+        let place = try log.append([UInt8](repeating: 0, count: 30))
+        // 62 bytes are used, with the file's marks; an event of 6 more, in a file of its own.
+        #expect(log.hasRoom(for: 6) && !log.hasRoom(for: 7))
+        log.release([place])
         #expect(log.hasRoom(for: 1000))
         _ = try log.append([UInt8](repeating: 0, count: 1000))
         #expect(!log.hasRoom(for: 1))
-        #expect(log.byteCount == 1016)
+        #expect(log.byteCount == 1032)
     }
 }

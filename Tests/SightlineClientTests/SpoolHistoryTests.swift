@@ -1,9 +1,10 @@
-// No crash and no power cut takes an event from a spool that it has promised to keep.
+// No crash and no power cut takes an event from a spool that it has promised to keep, or brings
+// back one that was settled before its marks were synced.
 internal import TestSupport
 internal import Testing
 
 struct SpoolHistoryTests {
-    @Test("what was promised is found by the next owner, after crashes and power cuts")
+    @Test("after crashes and power cuts what was promised is found, and what was settled is not")
     func histories() {
         for number in 0..<2000 {
             let seed = Dice.runSeed &+ UInt64(number)

@@ -1,4 +1,4 @@
-// The form of a spool's files, which the libraries for Go and Python share.
+// The form of a spool's files, which the libraries for Go, Java and Python share.
 internal import SightlineClient
 internal import Testing
 
@@ -7,8 +7,8 @@ struct SpoolRecordsTests {
     private let second = Array("second".utf8)
 
     private var file: [UInt8] {
-        SpoolRecords.magic + SpoolRecords.record(of: self.first)
-            + SpoolRecords.record(of: self.second)
+        SpoolRecords.magic + SpoolRecords.record(of: self.first).bytes
+            + SpoolRecords.record(of: self.second).bytes
     }
 
     private var secondPlace: Int { SpoolRecords.magic.count + 8 + self.first.count }
@@ -16,9 +16,15 @@ struct SpoolRecordsTests {
     @Test("a record is a length, zlib's CRC-32 of length and bytes, and the bytes")
     func vector() {
         // zlib.crc32(b"first", zlib.crc32(b"\x05\0\0\0")), by Python.
-        #expect(
-            SpoolRecords.record(of: self.first)
-                == [5, 0, 0, 0, 0xAB, 0x48, 0xCD, 0xF8] + self.first)
+        let record = SpoolRecords.record(of: self.first)
+        #expect(record.bytes == [5, 0, 0, 0, 0xAB, 0x48, 0xCD, 0xF8] + self.first)
+        #expect(record.head == 0xF8CD_48AB_0000_0005)
+    }
+
+    @Test("no head is 0, not even that of an event without bytes: so no gap is a mark")
+    func emptyHead() {
+        // zlib.crc32(bytes(4)), by Python.
+        #expect(SpoolRecords.record(of: []).head == 0x2144_DF1C_0000_0000)
     }
 
     @Test("a file is read to its end, and may be torn at any byte of its last record")

@@ -9,8 +9,11 @@ import shutil
 
 import pytest
 
-from sightline.segment import MAGIC, SpoolDamaged, record
-from sightline.spool import Spool, SpoolLocked
+from sightline.outbox import Outbox
+from sightline.segment import HEAD, MAGIC, MARKS_MAGIC, Place, SpoolDamaged, head, record
+from sightline.session import Session
+from sightline.spool import UNSYNCED_EVENTS, Spool, SpoolLocked
+from sightline.ticket import Ticket
 
 # Of a record of the tests.
 SIZE = len(record(b"event number 0"))
@@ -31,13 +34,203 @@ def abandon(spool: Spool) -> None:
 
 def test_what_is_not_released_is_found_again_in_order(tmp_path):
     spool = Spool(tmp_path, segment_bytes=64)
-    segments = [spool.append(b"event %d" % number) for number in range(20)]
-    for segment in segments[:7]:
-        spool.release(segment)
+    places = [spool.append(b"event %d" % number) for number in range(20)]
+    for place in places[:7]:
+        spool.release(place)
     abandon(spool)
-    found = left(tmp_path)
-    assert found == [b"event %d" % number for number in range(20)][-len(found):]
-    assert len(found) >= 13
+    assert left(tmp_path) == [b"event %d" % number for number in range(7, 20)]
+
+
+def copied(folder) -> list[bytes]:
+    """What the next owner finds if this one is killed now: it opens a copy."""
+    copy = folder.with_name(f"{folder.name} copy")
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(folder, copy)
+    return left(copy)
+
+
+@pytest.mark.parametrize("segment_bytes", [200, 4 << 20])
+@pytest.mark.parametrize("answer", [1, 7, 100])
+def test_what_was_settled_is_not_found_after_a_kill(tmp_path, segment_bytes, answer):
+    spool = Spool(tmp_path / "spool", segment_bytes=segment_bytes)
+    events = [b"event %d" % number for number in range(1007)]
+    places = [spool.append(data) for data in events]
+    for start in range(0, 1000, answer):
+        spool.release(*places[start:start + answer])
+        settled = min(start + answer, len(events))
+        if start % 250 < answer:
+            assert copied(tmp_path / "spool") == events[settled:]
+    assert copied(tmp_path / "spool") == events[settled:]
+    spool.close()
+    assert left(tmp_path / "spool") == events[settled:]
+
+
+def test_what_was_settled_out_of_order_is_not_found_after_a_kill(tmp_path):
+    """As where a part of a request has to come later. The next owner adds to the marks it finds."""
+    spool = Spool(tmp_path / "spool")
+    events = [b"event %d" % number for number in range(60)]
+    places = [spool.append(data) for data in events]
+    spool.release(*places[1::3], *places[10:40:15])
+    abandon(spool)
+    spool = Spool(tmp_path / "spool")
+    found = spool.recover()
+    assert [data for _, data in found] == [
+        data for number, data in enumerate(events) if number % 3 != 1 and number not in (10, 25)]
+    spool.append(b"of the next owner")
+    spool.release(*[place for place, data in found if data in events[::2]])
+    assert copied(tmp_path / "spool") == [
+        data for number, data in enumerate(events)
+        if number % 2 and number % 3 != 1 and number != 25] + [b"of the next owner"]
+    spool.close()
+
+
+def test_nobody_is_told_of_a_verdict_before_the_spool_has_it(tmp_path, monkeypatch):
+    spool, settle = Spool(tmp_path / "spool"), Ticket.settle
+    session = Session(Outbox(), spool, 10, 1 << 20, None)
+    tickets = [Ticket(session.settled, b"event %d" % number) for number in range(3)]
+    for ticket in tickets:
+        session.take(ticket, 0)
+    found = []
+
+    def tell(ticket, result):
+        found.append(copied(tmp_path / "spool"))
+        return settle(ticket, result)
+
+    monkeypatch.setattr(Ticket, "settle", tell)
+    with session.lock:
+        session.settle([(ticket, None) for ticket in tickets[:2]])
+    assert found == [[b"event 2"]] * 2
+    spool.close()
+
+
+@pytest.mark.parametrize("of_limit", [-1, 0, 1])
+def test_marks_are_synced_at_the_limit_of_settled_events(tmp_path, monkeypatch, of_limit):
+    synced = []
+    monkeypatch.setattr(os, "fsync", lambda file: synced.append(
+        os.readlink(f"/proc/self/fd/{file}")))
+    spool = Spool(tmp_path)
+    places = [spool.append(b"event %d" % number) for number in range(UNSYNCED_EVENTS + 2)]
+    synced.clear()
+    for place in places[:UNSYNCED_EVENTS + of_limit]:
+        spool.release(place)
+    marks, names = str(tmp_path / f"{1:016x}.settled"), str(tmp_path)
+    assert sorted(synced) == ([] if of_limit < 0 else [names, marks])
+    spool.close()
+    assert synced.count(marks) == max(1, of_limit + 1)
+
+
+@pytest.mark.parametrize("events", [0, 1, 2])
+def test_what_an_earlier_owner_has_settled_is_synced(tmp_path, monkeypatch, events):
+    """Else each owner that is killed would add to what a power cut brings back."""
+    spool = Spool(tmp_path)
+    places = [spool.append(b"event %d" % number) for number in range(events)]
+    if places:
+        spool.release(places[0])
+    os.close(spool._lock)
+    synced = []
+    monkeypatch.setattr(os, "fsync", lambda file: synced.append(
+        os.readlink(f"/proc/self/fd/{file}")))
+    assert left(tmp_path) == [b"event 1"][:max(0, events - 1)]
+    marks = str(tmp_path / f"{1:016x}.settled")
+    assert sorted(synced) == [str(tmp_path)] + ([marks] if events > 1 else [])
+
+
+GAP = bytes(HEAD.size)
+
+
+@pytest.mark.parametrize("marks", [
+    b"", MARKS_MAGIC[:5], MARKS_MAGIC, MARKS_MAGIC + bytes(100), bytes(100),
+    b"SLMARKS2" + head(b"event 0"), MAGIC + head(b"event 0"), MARKS_MAGIC + head(b"event 0")[:7],
+    MARKS_MAGIC + head(b"event 1") + head(b"event 0"), MARKS_MAGIC + GAP * 3 + head(b"event 0"),
+    MARKS_MAGIC + b"\xff" * 100])
+def test_what_is_no_mark_settles_nothing(tmp_path, marks):
+    """A torn file, one of another form, and marks of other events: what a power cut may leave."""
+    spool = Spool(tmp_path)
+    events = [b"event %d" % number for number in range(3)]
+    for data in events:
+        spool.append(data)
+    abandon(spool)
+    (tmp_path / f"{1:016x}.settled").write_bytes(marks)
+    spool = Spool(tmp_path)
+    found = spool.recover()
+    assert [data for _, data in found] == events
+    spool.append(b"event 3")
+    spool.release(found[1][0])
+    abandon(spool)
+    assert left(tmp_path) == [b"event 0", b"event 2", b"event 3"]
+
+
+def test_an_event_that_comes_again_in_its_place_is_kept(tmp_path):
+    """A file that was emptied has no marks of what was there before, also of the same bytes."""
+    spool = Spool(tmp_path / "spool")
+    first, second = spool.append(b"event"), spool.append(b"another")
+    spool.release(first)
+    spool.release(second)
+    spool.append(b"event")
+    assert copied(tmp_path / "spool") == [b"event"]
+    spool.close()
+
+
+def test_marks_go_with_their_segment_and_those_without_one_at_the_start(tmp_path):
+    spool = Spool(tmp_path, segment_bytes=64)
+    places = [spool.append(b"event number %d" % number) for number in range(6)]
+    for place in places:
+        spool.release(place)
+    assert not list(tmp_path.glob("*.settled"))
+    spool.close()
+    others = [tmp_path / name for name in ("copy.settled", f"{1:x}.settled",
+                                           f"{1:016x}.settled.bak")]
+    for path in [tmp_path / f"{7:016x}.settled", *others]:
+        path.write_bytes(MARKS_MAGIC)
+    assert left(tmp_path) == []
+    assert sorted(tmp_path.glob("*.settled*")) == sorted(others)
+
+
+def test_marks_that_the_disk_does_not_take_end_nothing(tmp_path, monkeypatch, caplog):
+    """A full disk is no reason to take no more events. Theirs are sent again after a kill."""
+    spool = Spool(tmp_path / "spool")
+    places = [spool.append(b"event %d" % number) for number in range(4)]
+
+    def fail(file, data, place):
+        raise OSError(errno.ENOSPC, "no space")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "pwrite", fail)
+        spool.release(*places[:2])
+    assert "2 settled events are not marked" in caplog.text
+    spool.release(places[2])
+    spool.append(b"event 4")
+    assert copied(tmp_path / "spool") == [b"event 0", b"event 1", b"event 3", b"event 4"]
+    spool.close()
+
+
+def test_marks_that_cannot_be_synced_end_nothing(tmp_path, monkeypatch, caplog):
+    spool = Spool(tmp_path / "spool")
+    places = [spool.append(b"event %d" % number) for number in range(UNSYNCED_EVENTS + 1)]
+
+    def fail(file):
+        raise OSError(errno.EIO, "it fails")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", fail)
+        spool.release(*places[:UNSYNCED_EVENTS])
+    assert "are not synced" in caplog.text
+    spool.append(b"one more")
+    assert copied(tmp_path / "spool") == [b"event %d" % UNSYNCED_EVENTS, b"one more"]
+    spool.close()
+
+
+def test_a_segment_that_a_power_cut_brings_back_has_its_marks(tmp_path, monkeypatch):
+    """Its name is durably gone before its marks go."""
+    spool = Spool(tmp_path, segment_bytes=64)
+    places = [spool.append(b"event number %d" % number) for number in range(6)]
+    spool.release(*places[:2])
+    names = []
+    monkeypatch.setattr(os, "fsync", lambda file: names.append(
+        sorted(path.name for path in tmp_path.glob(f"{1:016x}.*"))))
+    spool.release(*places[2:])
+    assert [f"{1:016x}.settled"] in names
+    spool.close()
 
 
 @pytest.mark.parametrize("cut", range(1, SIZE + 1))
@@ -189,37 +382,54 @@ def test_a_folder_of_a_client_in_java_is_locked(tmp_path):
 
 def test_its_bytes_are_bounded_and_come_back(tmp_path):
     """One byte beyond the limit has no room; once all is released there is room for it again."""
-    size = len(record(b"x" * 100))
-    spool = Spool(tmp_path, max_bytes=len(MAGIC) * 2 + 3 * size, segment_bytes=1 << 20)
-    segments = []
-    while spool.has_room(100):
-        segments.append(spool.append(b"x" * 100))
-    assert not spool.has_room(100) and spool.bytes <= spool.max_bytes
-    for segment in segments:
-        spool.release(segment)
-    assert spool.has_room(100)
+    most = 3 * (len(MAGIC + MARKS_MAGIC) + len(record(b"x" * 100)) + HEAD.size)
+    for limit in (most - 1, most):
+        spool = Spool(tmp_path, max_bytes=limit, segment_bytes=1 << 20)
+        places = []
+        while spool.has_room(100):
+            places.append(spool.append(b"x" * 100))
+        assert len(places) == (3 if limit == most else 2)
+        for place in places:
+            spool.release(place)
+            assert held(tmp_path) <= spool.bytes <= spool.max_bytes
+        assert spool.has_room(100)
+        spool.close()
+    assert not list(tmp_path.glob("*.s*"))
+
+
+def test_a_closed_spool_leaves_the_lock_alone(tmp_path):
+    spool = Spool(tmp_path)
+    places = [spool.append(b"event %d" % number) for number in range(3)]
+    for place in places:
+        spool.release(place)
     spool.close()
-    assert not list(tmp_path.glob("*.spool"))
+    assert [path.name for path in tmp_path.iterdir()] == ["lock"]
+
+
+def held(folder) -> int:
+    """The bytes of a spool's files."""
+    return sum(path.stat().st_size for path in folder.glob("*.s*"))
 
 
 def test_random_appends_and_releases_leave_what_is_not_released(tmp_path):
     seed = random.SystemRandom().randrange(1 << 32)
     dice = random.Random(seed)
-    kept: dict[bytes, int] = {}
+    kept: dict[bytes, Place] = {}
+    first = b""
     for number in range(1000):
         if number % 250 == 0:
             if number:
                 abandon(spool)
             spool = Spool(tmp_path, segment_bytes=200)
-            found = {data: segment for segment, data in spool.recover()}
-            assert kept.keys() <= found.keys(), f"seed {seed}"
-            kept = found
-            spool.append(b"first %d" % number)
+            found = {data: place for place, data in spool.recover()}
+            assert kept.keys() | ({first} if first else set()) == found.keys(), f"seed {seed}"
+            kept, first = found, b"first %d" % number
+            spool.append(first)
         data = b"%d" % number * dice.randint(1, 9)
         kept[data] = spool.append(data)
         while kept and dice.random() < 0.5:
             spool.release(kept.pop(dice.choice(list(kept))))
-    assert spool.bytes == sum(path.stat().st_size for path in tmp_path.glob("*.spool"))
+        assert held(tmp_path) <= spool.bytes, f"seed {seed}"
 
 
 def test_a_failed_write_leaves_no_part_behind(tmp_path, monkeypatch):

@@ -68,23 +68,23 @@ struct ClientState: Sendable {
             self.rooms.append(room)
             return .full(room)
         }
-        let segment = try self.spool?.append(bytes) ?? 0
-        let (ticket, wakesWriter) = self.add(bytes, segment: segment, now: now)
+        let place = try self.spool?.append(bytes)
+        let (ticket, wakesWriter) = self.add(bytes, place: place, now: now)
         return .taken(ticket, wakesWriter: wakesWriter)
     }
 
     /// Takes the events that an earlier owner of the spool left.
     mutating func take(_ left: [SpoolLog.Left]) {
         for event in left {
-            _ = self.add(event.bytes, segment: event.segment, now: { .zero })
+            _ = self.add(event.bytes, place: event.place, now: { .zero })
         }
     }
 
     private mutating func add(
-        _ bytes: [UInt8], segment: UInt64, now: () -> Duration
+        _ bytes: [UInt8], place: SpoolMarks.Place?, now: () -> Duration
     ) -> (Ticket, wakesWriter: Bool) {
         self.takenCount += 1
-        let ticket = Ticket(number: self.takenCount, bytes: bytes, segment: segment)
+        let ticket = Ticket(number: self.takenCount, bytes: bytes, place: place)
         return (ticket, self.outbox.add(ticket, now: now()))
     }
 
@@ -122,7 +122,7 @@ struct ClientState: Sendable {
         let settled = self.outbox.receive(answer, now: now)
         guard !settled.isEmpty else { return ([], []) }
         self.count(settled)
-        self.release(settled)
+        self.spool?.release(settled.compactMap { $0.ticket.place })
         var promises = self.settleFlushes(settled)
         if self.collectsResults {
             self.unread += settled
@@ -214,18 +214,6 @@ struct ClientState: Sendable {
             }
         }
         if acceptedCount > 0 { self.statistics.verdicts[.accepted, default: 0] += acceptedCount }
-    }
-
-    /// Releases settled events from the spool, grouped by segment.
-    private mutating func release(_ settled: [Outbox.Settled]) {
-        guard self.spool != nil else { return }
-        var start = 0
-        while start < settled.count {
-            let segment = settled[start].ticket.segment
-            let end = settled[start...].firstIndex { $0.ticket.segment != segment } ?? settled.count
-            self.spool?.release(end - start, of: segment)
-            start = end
-        }
     }
 
     private mutating func settleFlushes(_ settled: [Outbox.Settled]) -> [Promise<Void>] {

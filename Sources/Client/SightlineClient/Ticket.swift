@@ -24,16 +24,16 @@ public final class Ticket: Sendable {
     package let bytes: [UInt8]
     /// The bytes that it adds to a request: the event, its tag and its length.
     package let requestByteCount: Int
-    /// The spool's segment that contains it; 0 without a spool.
-    package let segment: UInt64
+    /// Where the spool contains it; nil without a spool.
+    package let place: SpoolMarks.Place?
     private let state = Mutex(State())
 
     /// Creates a ticket for an encoded event.
-    package init(number: UInt64, bytes: [UInt8], segment: UInt64 = 0) {
+    package init(number: UInt64, bytes: [UInt8], place: SpoolMarks.Place? = nil) {
         self.number = number
         self.bytes = bytes
         self.requestByteCount = 1 + RequestBytes.varintByteCount(bytes.count) + bytes.count
-        self.segment = segment
+        self.place = place
     }
 
     /// Waits for the event's verdict, with its hits (if `reportsAccepted` is set), warnings and

@@ -1,5 +1,7 @@
-"""A file of a spool: a magic and then records, each the length of an event's bytes and the CRC-32 of
-length and bytes, both 4 bytes little-endian, and the bytes. All client libraries have the same."""
+"""The files of a spool, the same in all client libraries. A segment is a magic and then records, each
+the length of an event's bytes and the CRC-32 of length and bytes, both 4 bytes little-endian, and the
+bytes. Its marks say which events are settled: a magic, and behind it, at 8 times an event's index, the
+head of its record. What else stands there is no mark."""
 
 from __future__ import annotations
 
@@ -10,11 +12,13 @@ import pathlib
 import re
 import struct
 import zlib
-from typing import Optional
+from typing import Iterable, Iterator, NamedTuple, Optional
 
 MAGIC = b"SLSPOOL1"
+MARKS_MAGIC = b"SLMARKS1"
 HEAD = struct.Struct("<II")
 NAME = re.compile(r"[0-9a-f]{16}\.spool")
+MARKS_NAME = re.compile(r"[0-9a-f]{16}\.settled")
 
 
 class SpoolDamaged(OSError):
@@ -29,11 +33,42 @@ class SpoolDamaged(OSError):
         self.path, self.byte, self.events = path, byte, events
 
 
-def record(data: bytes) -> bytes:
-    """An event's bytes with their length and checksum. The length is summed too: a tail of zeros,
-    as a power cut may leave it, is no record."""
+def head(data: bytes) -> bytes:
+    """The length and checksum of an event's bytes. The length is summed too: a tail of zeros, as a
+    power cut may leave it, is no record. So no head is zeros alone, and no gap is a mark."""
     length = struct.pack("<I", len(data))
-    return length + struct.pack("<I", zlib.crc32(data, zlib.crc32(length))) + data
+    return length + struct.pack("<I", zlib.crc32(data, zlib.crc32(length)))
+
+
+def record(data: bytes) -> bytes:
+    """An event's bytes behind their head."""
+    return head(data) + data
+
+
+class Place(NamedTuple):
+    """Where an event stands: its segment, the byte of its mark, and the head of its record. The
+    mark is that head: so it is none of another event that is written to the same place."""
+
+    segment: int
+    mark: int
+    head: bytes
+
+
+def place(segment: int, index: int, head: bytes) -> Place:
+    """That of the event with this index, from 0, in its segment."""
+    return Place(segment, len(MARKS_MAGIC) + index * HEAD.size, head)
+
+
+def runs(places: Iterable[Place]) -> Iterator[list[Place]]:
+    """Places in groups whose marks stand side by side."""
+    run: list[Place] = []
+    for one in places:
+        if run and (one.segment, one.mark) != (run[-1].segment, run[-1].mark + HEAD.size):
+            yield run
+            run = []
+        run.append(one)
+    if run:
+        yield run
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,15 +84,32 @@ class Segment:
     def number(self) -> int:
         return int(self.path.stem, 16)
 
+    def left(self, marks: bytes) -> list[tuple[Place, bytes]]:
+        """The events without a mark, each with its place."""
+        places = (place(self.number, index, head(data)) for index, data in enumerate(self.events))
+        return [(one, data) for one, data in zip(places, self.events)
+                if marks[one.mark:one.mark + HEAD.size] != one.head]
+
 
 def path_of(directory: pathlib.Path, number: int) -> pathlib.Path:
     """The file of a segment."""
     return directory / f"{number:016x}.spool"
 
 
+def marks_path_of(directory: pathlib.Path, number: int) -> pathlib.Path:
+    """The file of a segment's marks."""
+    return directory / f"{number:016x}.settled"
+
+
 def paths_in(directory: pathlib.Path) -> list[pathlib.Path]:
     """A folder's segments in order. Files of other names, such as a user's copies, are not ours."""
     return sorted(path for path in directory.iterdir() if NAME.fullmatch(path.name))
+
+
+def marks_in(directory: pathlib.Path) -> dict[int, bytes]:
+    """The files of marks by their segments' numbers."""
+    paths = (path for path in directory.iterdir() if MARKS_NAME.fullmatch(path.name))
+    return {int(path.stem, 16): path.read_bytes() for path in paths}
 
 
 def read(path: pathlib.Path, may_be_torn: bool) -> Segment:

@@ -13,6 +13,7 @@ from typing import Callable, Optional
 from sightline.errors import (ClientClosed, ClientFailed, FlushReport, FlushTimeout, QueueFull,
                               StreamFailure)
 from sightline.outbox import Outbox, Settled
+from sightline.segment import Place
 from sightline.spool import Spool
 from sightline.ticket import Ticket
 from sightline.v1.verdict_pb2 import EventResult
@@ -65,8 +66,8 @@ class Session:
         self._results: collections.deque[list[Ticket]] = collections.deque()
         self._room_callbacks: list[Callable[[], object]] = []
         with self.lock:
-            for segment, data in spool.recover() if spool else ():
-                self._add(Ticket(self.settled, data, self.guard), segment)
+            for place, data in spool.recover() if spool else ():
+                self._add(Ticket(self.settled, data, self.guard), place)
 
     def wake(self) -> None:
         """Called under the lock: whoever waits looks again."""
@@ -92,7 +93,7 @@ class Session:
                     raise QueueFull(f"{self.outbox.count} events are pending, and the verdicts of "
                                     f"{self._undelivered} wait for their callbacks")
                 self._check_open()
-            self._add(ticket, self.spool.append(ticket.data) if self.spool else 0)
+            self._add(ticket, self.spool.append(ticket.data) if self.spool else None)
 
     def _has_room(self, ticket: Ticket) -> bool:
         """What waits for its callbacks counts too: slow ones slow the senders down."""
@@ -102,9 +103,9 @@ class Session:
         return (count < self.max_pending and (held + size <= self.max_pending_bytes or not count)
                 and (not self.spool or self.spool.has_room(size)))
 
-    def _add(self, ticket: Ticket, segment: int) -> None:
+    def _add(self, ticket: Ticket, place: Optional[Place]) -> None:
         self._serial += 1
-        ticket.serial, ticket.segment = self._serial, segment
+        ticket.serial, ticket.place = self._serial, place
         if self.outbox.add(ticket, time.monotonic()):
             self.work.notify_all()
 
@@ -143,15 +144,12 @@ class Session:
 
     def settle(self, settled: Settled) -> None:
         """Called under the lock: hands verdicts on, and forgets their events."""
-        segments: collections.Counter[int] = collections.Counter()
+        if self.spool:
+            self.spool.release(*[ticket.place for ticket, _ in settled if ticket.place])
         for ticket, result in settled:
             self.stats.verdicts[ticket.settle(result)] += 1
-            segments[ticket.segment] += 1
             for flush in self._flushes:
                 flush.left -= ticket.serial <= flush.serial
-        if self.spool:
-            for segment, count in segments.items():
-                self.spool.release(segment, count)
         self._hand_on([ticket for ticket, _ in settled if self.on_result or ticket.callbacks])
         self.settled.notify_all()
         self._tell_of_room()

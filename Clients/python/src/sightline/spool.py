@@ -1,6 +1,6 @@
-"""Events on disk until they are settled, so that the sender's end loses none.
+"""Events on disk until they are settled, so that the sender's end loses none, and repeats few.
 
-A folder of segments, whose form is segment.py's.
+A folder of segments and their marks, whose form is segment.py's.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ import threading
 import weakref
 from typing import Callable, Optional, Union
 
-from sightline.segment import HEAD, MAGIC, path_of, paths_in, read, record, sync_found
+from sightline.segment import (HEAD, MAGIC, MARKS_MAGIC, Place, Segment, marks_in, marks_path_of,
+                               path_of, paths_in, place, read, record, runs, sync_found)
 
 # A `struct flock` that locks all of a file for writing.
 WHOLE_FILE = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
@@ -23,6 +24,11 @@ SYNC_SECONDS = 0.005
 # A block of most file systems. Of a larger file that is emptied a power cut may leave the first block
 # empty and old events behind it, which reads as damaged.
 BLOCK_BYTES = 4096
+# With so many settled events their marks are synced: a power cut brings back fewer, and those of a
+# file that was emptied. The end of the process brings none back.
+UNSYNCED_EVENTS = 1000
+# The bytes that a segment without events, and an event apart from its own, take with their marks.
+SEGMENT_BYTES, RECORD_BYTES = len(MAGIC) + len(MARKS_MAGIC), 2 * HEAD.size
 # Whose locks a forked child inherits.
 OPEN: weakref.WeakSet[Spool] = weakref.WeakSet()
 
@@ -34,9 +40,9 @@ class SpoolLocked(OSError):
 
 
 class Spool:
-    """A folder of segments with one owner. `send` writes through it; what it returned from survives
-    the process. With `sync_sends` it survives a power cut too; else the last few milliseconds may
-    not. `max_bytes` bounds all segments; beyond it `send` waits."""
+    """A folder of segments and marks with one owner. `send` writes through it; what it returned
+    from survives the process. With `sync_sends` it survives a power cut too; else the last few
+    milliseconds may not. `max_bytes` bounds all files; beyond it `send` waits."""
 
     def __init__(self, directory: Union[str, pathlib.Path], *, max_bytes: int = 256 << 20,
                  segment_bytes: int = 4 << 20, sync_sends: bool = False):
@@ -47,7 +53,13 @@ class Spool:
         self.sync_sends = sync_sends
         self.bytes = self._last = self._appended = self._synced = 0
         self._sizes: dict[int, int] = {}
+        self._counts: dict[int, int] = {}
         self._unsettled: dict[int, int] = {}
+        # The segments with a file of marks; what of marks and names is not synced, and the events
+        # that were settled since it was.
+        self._marked: set[int] = set()
+        self._unsynced: set[pathlib.Path] = set()
+        self._unsynced_events = 0
         self._file: Optional[int] = None
         self._failure: Optional[OSError] = None
         self._is_closed = False
@@ -73,35 +85,59 @@ class Spool:
                                            "needs a folder of its own") from None
         return lock
 
-    def recover(self) -> list[tuple[int, bytes]]:
-        """What an earlier owner left, in order, each with its segment. To be called once, before
-        the first append. All of it is synced: later events must not outlive it. A torn end was
-        never promised: it is cut. Raises SpoolDamaged, OSError."""
+    def recover(self) -> list[tuple[Place, bytes]]:
+        """What an earlier owner left, in order, each with its place. To be called once, before the
+        first append. All of it is synced: later events must not outlive it. A torn end was never
+        promised: it is cut. Raises SpoolDamaged, OSError."""
         paths = paths_in(self.directory)
         segments = [read(path, may_be_torn=path == paths[-1]) for path in paths]
+        marks = marks_in(self.directory)
+        numbers = {segment.number for segment in segments}
+        # Nothing that an earlier owner has marked or removed counts as durable.
+        self._unsynced.add(self.directory)
+        for number, text in marks.items():
+            if number in numbers and text.startswith(MARKS_MAGIC):
+                self._marked.add(number)
+                self._unsynced.add(marks_path_of(self.directory, number))
+            else:  # Of a segment that is gone, or of a form that is not ours.
+                marks_path_of(self.directory, number).unlink()
+        left: list[tuple[Place, bytes]] = []
         for segment in segments:
-            if segment.end < segment.size:
-                log.warning("a torn record of %d bytes is cut from %s, behind %d events",
-                            segment.size - segment.end, segment.path, len(segment.events))
-            if segment.events:
-                sync_found(segment)
-            self._last = segment.number
-            self._sizes[self._last] = segment.end
-            self._unsettled[self._last] = len(segment.events)
-            self.bytes += segment.end
-            if not segment.events:
-                self._remove(self._last)
-        return [(segment.number, data) for segment in segments for data in segment.events]
+            is_marked = segment.number in self._marked
+            left += self._keep(segment, marks[segment.number] if is_marked else b"")
+        self._sync_marks()
+        return left
+
+    def _keep(self, segment: Segment, marks: bytes) -> list[tuple[Place, bytes]]:
+        left = segment.left(marks)
+        if segment.end < segment.size:
+            log.warning("a torn record of %d bytes is cut from %s, behind %d events",
+                        segment.size - segment.end, segment.path, len(segment.events))
+        if left:
+            sync_found(segment)
+        self._last = segment.number
+        self._sizes[self._last] = segment.end
+        # A torn end may have had events with marks.
+        self._counts[self._last] = max(len(segment.events), len(marks) // HEAD.size)
+        self._unsettled[self._last] = len(left)
+        self.bytes += self._bytes_of(self._last)
+        if not left:
+            self._remove(self._last)
+        return left
+
+    def _bytes_of(self, number: int) -> int:
+        """What a segment may take with its marks. Without a magic it has none."""
+        return self._sizes[number] + len(MARKS_MAGIC) + self._counts[number] * HEAD.size
 
     def has_room(self, size: int) -> bool:
         """Whether an event of this size fits now; one always does where nothing else is kept.
         After a failure nobody is to wait: `append` raises it."""
-        needed = len(MAGIC) + HEAD.size + size
-        return (self._failure is not None or self.bytes <= len(MAGIC)
+        needed = SEGMENT_BYTES + RECORD_BYTES + size
+        return (self._failure is not None or self.bytes <= SEGMENT_BYTES
                 or self.bytes + needed <= self.max_bytes)
 
-    def append(self, data: bytes) -> int:
-        """Writes an event; its segment, to be released there. Raises OSError, and keeps none of
+    def append(self, data: bytes) -> Place:
+        """Writes an event; its place, to be released there. Raises OSError, and keeps none of
         it, where the disk fails."""
         if self._failure:
             raise self._failure
@@ -114,13 +150,15 @@ class Spool:
         except OSError:
             self._cut()
             raise
+        at = place(self._last, self._counts[self._last], text[:HEAD.size])
         self._sizes[self._last] += len(text)
-        self.bytes += len(text)
+        self._counts[self._last] += 1
+        self.bytes += RECORD_BYTES + len(data)
         self._unsettled[self._last] += 1
         with self._changed:
             self._appended += 1
             self._changed.notify_all()
-        return self._last
+        return at
 
     def _cut(self) -> None:
         """Removes what a failed write has left: a record that is not whole may only be the last."""
@@ -137,20 +175,61 @@ class Spool:
             self._failure = self._failure or error
             self._tell()
 
-    def release(self, segment: int, count: int = 1) -> None:
-        """Says that events of a segment are settled. It goes with its last one. Where the disk
-        fails, they come back as duplicates; their verdicts are told, and `append` raises it."""
-        self._unsettled[segment] -= count
-        if self._unsettled[segment]:
-            return
+    def release(self, *places: Place) -> None:
+        """Says that events are settled, before anybody is told: then they are not sent again. A
+        segment goes with its last one, and in others they are marked. Where the disk fails, they
+        come back as duplicates; their verdicts are told, and `append` raises it."""
+        for one in places:
+            self._unsettled[one.segment] -= 1
+        for run in runs(places):
+            if self._unsettled[run[0].segment]:
+                self._mark(run)
         try:
-            if segment == self._last and self._file is not None:
-                if self._sizes[segment] <= BLOCK_BYTES:
-                    return self._empty()
-                self._close_segment()
-            self._remove(segment)
+            for number in {one.segment for one in places}:
+                if not self._unsettled[number]:
+                    self._end(number)
         except OSError as error:
             self._fail(error)
+        self._unsynced_events += len(places)
+        if self._unsynced_events >= UNSYNCED_EVENTS:
+            self._sync_marks()
+
+    def _mark(self, run: list[Place]) -> None:
+        """Writes marks side by side. Those that the disk does not take, as it is full, are missed
+        by the next owner alone: their events come back as duplicates."""
+        number, path = run[0].segment, marks_path_of(self.directory, run[0].segment)
+        try:
+            file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                if number not in self._marked:
+                    self._marked.add(number)
+                    self._unsynced.add(self.directory)
+                if os.fstat(file).st_size < len(MARKS_MAGIC):
+                    os.pwrite(file, MARKS_MAGIC, 0)
+                os.pwrite(file, b"".join(one.head for one in run), run[0].mark)
+            finally:
+                os.close(file)
+            self._unsynced.add(path)
+        except OSError as error:
+            log.warning("%d settled events are not marked in %s: %s", len(run), path, error)
+
+    def _sync_marks(self) -> None:
+        """Makes durable which events are settled. What cannot be synced may come back."""
+        for path in self._unsynced:
+            try:
+                sync(path)
+            except OSError as error:
+                log.warning("the marks in %s are not synced: %s", path, error)
+        self._unsynced.clear()
+        self._unsynced_events = 0
+
+    def _end(self, number: int) -> None:
+        """Empties or removes a segment without unsettled events."""
+        if number == self._last and self._file is not None:
+            if self._sizes[number] <= BLOCK_BYTES:
+                return self._empty()
+            self._close_segment()
+        self._remove(number)
 
     def _empty(self) -> None:
         """Keeps the file that is written to, as it is small. If a power cut undoes this, its events
@@ -158,8 +237,10 @@ class Spool:
         assert self._file is not None
         os.ftruncate(self._file, len(MAGIC))
         os.lseek(self._file, 0, os.SEEK_END)
-        self.bytes -= self._sizes[self._last] - len(MAGIC)
+        self._remove_marks(self._last)
+        self.bytes -= self._bytes_of(self._last) - SEGMENT_BYTES
         self._sizes[self._last] = len(MAGIC)
+        self._counts[self._last] = 0
 
     def wait_for_sync(self) -> None:
         """Waits until all that was appended is synced, where sends are to be."""
@@ -229,6 +310,7 @@ class Spool:
             self._close_segment()
             if self._unsettled.get(self._last) == 0:
                 self._remove(self._last)
+            self._sync_marks()
         finally:
             OPEN.discard(self)
             os.close(self._lock)
@@ -256,8 +338,8 @@ class Spool:
         self._file = file
         self._last += 1
         self._sizes[self._last] = len(MAGIC)
-        self._unsettled[self._last] = 0
-        self.bytes += len(MAGIC)
+        self._counts[self._last] = self._unsettled[self._last] = 0
+        self.bytes += SEGMENT_BYTES
 
     def _close_segment(self) -> None:
         with self._syncing:
@@ -274,13 +356,25 @@ class Spool:
 
     def _remove(self, number: int) -> None:
         del self._unsettled[number]
-        self.bytes -= self._sizes.pop(number)
+        self.bytes -= self._bytes_of(number)
+        del self._sizes[number], self._counts[number]
         path_of(self.directory, number).unlink()
+        self._unsynced.add(self.directory)
+        if number in self._marked:
+            # A segment that a power cut brings back has its marks.
+            self._sync_directory()
+            self._remove_marks(number)
+
+    def _remove_marks(self, number: int) -> None:
+        if number in self._marked:
+            self._marked.remove(number)
+            path = marks_path_of(self.directory, number)
+            self._unsynced.discard(path)
+            path.unlink(missing_ok=True)
 
     def _sync_directory(self) -> None:
-        folder = os.open(self.directory, os.O_RDONLY)
-        os.fsync(folder)
-        os.close(folder)
+        sync(self.directory)
+        self._unsynced.discard(self.directory)
 
 
 def leave_all_to_parent() -> None:
@@ -291,6 +385,15 @@ def leave_all_to_parent() -> None:
 
 
 os.register_at_fork(after_in_child=leave_all_to_parent)
+
+
+def sync(path: pathlib.Path) -> None:
+    """Makes a file, or the names of a folder, durable."""
+    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)
 
 
 def write_all(file: int, data: bytes) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import threading
 from typing import Callable, Generator, Optional
 
+from sightline.segment import Place
 from sightline.v1.event_pb2 import TrackingEvent
 from sightline.v1.verdict_pb2 import VERDICT_ACCEPTED, EventResult
 
@@ -25,7 +26,7 @@ def varint(value: int) -> bytes:
 class Ticket:
     """An event's verdict, once it has one. Also awaitable in asyncio."""
 
-    __slots__ = ("frame", "serial", "segment", "callbacks", "_data_start", "_condition", "_guard",
+    __slots__ = ("frame", "serial", "place", "callbacks", "_data_start", "_condition", "_guard",
                  "_result", "has_verdict", "_failure")
 
     def __init__(self, condition: threading.Condition, data: bytes,
@@ -33,7 +34,8 @@ class Ticket:
         """`guard` calls a user's code, and keeps its failure from whoever is not to have it."""
         head = b"\x12" + varint(len(data))
         self.frame = head + data
-        self.serial = self.segment = 0
+        self.serial = 0
+        self.place: Optional[Place] = None  # In the spool.
         self.callbacks: tuple[Callable[[Ticket], object], ...] = ()
         self._data_start = len(head)
         self._condition = condition

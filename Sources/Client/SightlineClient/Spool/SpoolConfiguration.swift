@@ -1,5 +1,6 @@
 /// Where and how a client keeps events on disk until they are settled, so that even the end of its
-/// process loses none. The libraries for Go, Java and Python use the same files.
+/// process loses none, and sends none again whose verdict was known. The libraries for Go, Java and
+/// Python use the same files.
 public struct SpoolConfiguration: Sendable, Equatable {
     /// A directory for this client alone; created if it does not exist.
     public var directory: String

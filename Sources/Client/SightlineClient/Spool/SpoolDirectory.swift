@@ -3,6 +3,7 @@ internal import Foundation
 /// A spool's directory on the system's disk, locked for one owner.
 package final class SpoolDirectory: SpoolDisk {
     private static let suffix = ".spool"
+    private static let marksSuffix = ".settled"
 
     private let path: String
     private let lock: Descriptor
@@ -23,7 +24,14 @@ package final class SpoolDirectory: SpoolDisk {
     }
 
     /// The numbers of the files, in order.
-    package func segments() throws(SpoolError) -> [UInt64] {
+    package func segments() throws(SpoolError) -> [UInt64] { try self.numbers(Self.suffix) }
+
+    /// The numbers of the segments that have a file of marks, in order.
+    package func marked() throws(SpoolError) -> [UInt64] { try self.numbers(Self.marksSuffix) }
+
+    /// Those of the files with this suffix. A file with another name, such as a user's copy, does
+    /// not belong to the spool.
+    private func numbers(_ suffix: String) throws(SpoolError) -> [UInt64] {
         let names: [String]
         do {
             names = try FileManager.default.contentsOfDirectory(atPath: self.path)
@@ -31,13 +39,24 @@ package final class SpoolDirectory: SpoolDisk {
             throw .failed(
                 operation: "list", file: self.path, reason: "\(error.localizedDescription)")
         }
-        return names.filter { $0.hasSuffix(Self.suffix) }
-            .compactMap { UInt64($0.dropLast(Self.suffix.count), radix: 16) }.sorted()
+        let numbers = names.compactMap { name -> UInt64? in
+            let number = UInt64(name.dropLast(suffix.count), radix: 16)
+            return number.flatMap { Self.name(of: $0, suffix) == name ? $0 : nil }
+        }
+        return numbers.sorted()
     }
 
     /// The contents of a file.
     package func contents(of segment: UInt64) throws(SpoolError) -> [UInt8] {
-        let path = self.path(of: segment)
+        try self.contents(atPath: self.path(of: segment))
+    }
+
+    /// The contents of a segment's file of marks.
+    package func marks(of segment: UInt64) throws(SpoolError) -> [UInt8] {
+        try self.contents(atPath: self.marksPath(of: segment))
+    }
+
+    private func contents(atPath path: String) throws(SpoolError) -> [UInt8] {
         guard let data = FileManager.default.contents(atPath: path) else {
             throw .failed(operation: "read", file: path, reason: "it cannot be opened")
         }
@@ -53,9 +72,34 @@ package final class SpoolDirectory: SpoolDisk {
     package func create(_ segment: UInt64) throws(SpoolError) -> any SpoolFile {
         let file = try Descriptor(
             self.path(of: segment), O_WRONLY | O_APPEND | O_CREAT | O_TRUNC)
+        try self.syncNames()
+        return file
+    }
+
+    /// Returns once it is durable which files exist.
+    package func syncNames() throws(SpoolError) {
         let directory = try Descriptor(self.path, O_RDONLY | O_DIRECTORY)
         guard fsync(directory.number) == 0 else { throw .system("sync", self.path) }
-        return file
+    }
+
+    /// Writes at a byte of a segment's file of marks.
+    package func write(
+        _ marks: [UInt8], at byte: Int, toMarksOf segment: UInt64
+    ) throws(SpoolError) {
+        let file = try Descriptor(self.marksPath(of: segment), O_RDWR | O_CREAT)
+        if file.byteCount < SpoolMarks.magic.count { try file.put(SpoolMarks.magic, at: 0) }
+        try file.put(marks, at: byte)
+    }
+
+    /// Returns once a segment's marks are durable.
+    package func syncMarks(of segment: UInt64) throws(SpoolError) {
+        try Descriptor(self.marksPath(of: segment), O_RDWR).sync()
+    }
+
+    /// Removes a segment's file of marks.
+    package func removeMarks(of segment: UInt64) throws(SpoolError) {
+        let path = self.marksPath(of: segment)
+        guard unlink(path) == 0 || errno == ENOENT else { throw .system("remove", path) }
     }
 
     /// Removes a file.
@@ -66,9 +110,17 @@ package final class SpoolDirectory: SpoolDisk {
 
     /// The path of a file.
     package func path(of segment: UInt64) -> String {
+        "\(self.path)/\(Self.name(of: segment, Self.suffix))"
+    }
+
+    private func marksPath(of segment: UInt64) -> String {
+        "\(self.path)/\(Self.name(of: segment, Self.marksSuffix))"
+    }
+
+    private static func name(of segment: UInt64, _ suffix: String) -> String {
         let number = String(segment, radix: 16)
         let zeros = String(repeating: "0", count: max(0, 16 - number.count))
-        return "\(self.path)/\(zeros)\(number)\(Self.suffix)"
+        return zeros + number + suffix
     }
 }
 
@@ -111,6 +163,23 @@ private final class Descriptor: SpoolFile {
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { throw .system("write", self.path) }
             rest = rest.dropFirst(count)
+        }
+    }
+
+    /// Its size; less than 0 if the system does not tell.
+    var byteCount: Int { Int(lseek(self.number, 0, SEEK_END)) }
+
+    /// Writes all bytes at an offset; if it throws, the file may contain some of them.
+    func put(_ bytes: [UInt8], at offset: Int) throws(SpoolError) {
+        var done = 0
+        while done < bytes.count {
+            let rest = bytes[done...]
+            let count = rest.withUnsafeBytes {
+                pwrite(self.number, $0.baseAddress, $0.count, off_t(offset + done))
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw .system("write", self.path) }
+            done += count
         }
     }
 

@@ -16,6 +16,25 @@ package protocol SpoolDisk: Sendable {
     /// Removes a file.
     func remove(_ segment: UInt64) throws(SpoolError)
 
+    /// The numbers of the segments that have a file of marks, in order.
+    func marked() throws(SpoolError) -> [UInt64]
+
+    /// The contents of a segment's file of marks.
+    func marks(of segment: UInt64) throws(SpoolError) -> [UInt8]
+
+    /// Writes at a byte of a segment's file of marks, which is created, with its magic, if it does
+    /// not exist; if it throws, the file may contain some of the bytes.
+    func write(_ marks: [UInt8], at byte: Int, toMarksOf segment: UInt64) throws(SpoolError)
+
+    /// Returns once a segment's marks are durable.
+    func syncMarks(of segment: UInt64) throws(SpoolError)
+
+    /// Removes a segment's file of marks.
+    func removeMarks(of segment: UInt64) throws(SpoolError)
+
+    /// Returns once it is durable which files exist.
+    func syncNames() throws(SpoolError)
+
     /// The path of a file, for errors.
     func path(of segment: UInt64) -> String
 }

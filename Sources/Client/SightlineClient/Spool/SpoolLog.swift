@@ -3,19 +3,26 @@
 ///
 /// A segment only grows, and is synced before the next one begins. So a power cut can tear only the
 /// last one, and an earlier one that is incomplete is damaged. A segment is deleted with its last
-/// event; if a power cut brings it back, its events become duplicates.
+/// event; until then `SpoolMarks` has those that are settled.
 package struct SpoolLog: Sendable {
     /// An event that an earlier owner left.
     package struct Left: Sendable, Equatable {
         /// The encoded event.
         package let bytes: [UInt8]
-        /// The segment to release it from.
-        package let segment: UInt64
+        /// The place to release it from.
+        package let place: SpoolMarks.Place
     }
 
     private struct Segment: Sendable {
-        var byteCount: Int
-        var unsettledCount: Int
+        var fileByteCount = SpoolRecords.magic.count
+        var eventCount = 0
+        var unsettledCount = 0
+
+        /// The bytes that it may take, with its marks.
+        var byteCount: Int {
+            self.fileByteCount + SpoolMarks.magic.count
+                + self.eventCount * SpoolMarks.markByteCount
+        }
     }
 
     /// The size from which on the current segment is deleted with its last event. A smaller one is
@@ -30,12 +37,16 @@ package struct SpoolLog: Sendable {
     package private(set) var syncedCount: UInt64 = 0
     /// Why nothing can be appended any more; nil if it can.
     package private(set) var failure: SpoolError?
-    /// The bytes of all files.
+    /// The bytes of all files, each with room for the marks of all its events.
     package private(set) var byteCount = 0
     /// The bytes of a torn end that were cut from an earlier owner's files.
     package private(set) var cutByteCount = 0
 
+    /// The events settled since their marks were synced.
+    package var unsyncedSettledCount: Int { self.marks.unsyncedCount }
+
     private let disk: any SpoolDisk
+    private var marks: SpoolMarks
     private let maxBytes: Int
     private let segmentBytes: Int
     private var segments: [UInt64: Segment] = [:]
@@ -44,9 +55,14 @@ package struct SpoolLog: Sendable {
     /// The last segment's file; nil until this owner has begun one.
     private var file: (any SpoolFile)?
 
-    /// Creates a log without its files: call `recover` next.
-    package init(disk: any SpoolDisk, maxBytes: Int, segmentBytes: Int) {
+    /// Creates a log without its files: call `recover` next. The marks are synced with every
+    /// `maxUnsyncedSettledCount`-th settled event.
+    package init(
+        disk: any SpoolDisk, maxBytes: Int, segmentBytes: Int,
+        maxUnsyncedSettledCount: Int = SpoolMarks.maxUnsyncedCount
+    ) {
         self.disk = disk
+        self.marks = SpoolMarks(disk: disk, maxUnsyncedCount: maxUnsyncedSettledCount)
         self.maxBytes = maxBytes
         // Limits a segment, so that a few events that are sent again cannot hold all of the space.
         self.segmentBytes = min(segmentBytes, max(1, maxBytes / 4))
@@ -66,24 +82,45 @@ package struct SpoolLog: Sendable {
                 throw .damaged(file: self.disk.path(of: number), byte: error.byte)
             }
         }
+        let marks = try self.marks.read(of: numbers)
         var left: [Left] = []
         for (number, byteCount, found) in all {
             self.last = number
             self.cutByteCount += byteCount - found.end
-            guard !found.events.isEmpty else {
+            let ownMarks = marks[number] ?? []
+            let own = Self.left(found.events, of: number, marks: ownMarks)
+            guard !own.isEmpty else {
                 try self.disk.remove(number)
+                try self.marks.segmentWasRemoved(number)
                 continue
             }
             let file = try self.disk.open(number)
             if found.end < byteCount { try file.truncate(to: found.end) }
             try file.sync()
-            self.segments[number] = Segment(
-                byteCount: found.end, unsettledCount: found.events.count)
-            self.byteCount += found.end
-            self.unsettledCount += found.events.count
-            left += found.events.map { Left(bytes: $0, segment: number) }
+            // A torn end may have had events with marks.
+            let eventCount = max(
+                found.events.count, ownMarks.count / SpoolMarks.markByteCount)
+            let segment = Segment(
+                fileByteCount: found.end, eventCount: eventCount, unsettledCount: own.count)
+            self.segments[number] = segment
+            self.byteCount += segment.byteCount
+            self.unsettledCount += own.count
+            left += own
         }
+        // Otherwise each owner that is killed would add to what a power cut brings back.
+        self.marks.sync()
         return left
+    }
+
+    /// The events of a segment that have no mark.
+    private static func left(
+        _ events: [[UInt8]], of segment: UInt64, marks: [UInt8]
+    ) -> [Left] {
+        events.enumerated().compactMap { index, bytes in
+            let place = SpoolMarks.Place(
+                segment: segment, index: index, head: SpoolRecords.head(of: bytes))
+            return place.isMarked(in: marks) ? nil : Left(bytes: bytes, place: place)
+        }
     }
 
     /// Whether an event fits at present; one always fits if no other is kept.
@@ -91,33 +128,55 @@ package struct SpoolLog: Sendable {
         self.unsettledCount == 0 || self.byteCount + self.needed(eventByteCount) <= self.maxBytes
     }
 
-    /// Writes an event; returns the segment to release it from. If it throws, nothing of the event
-    /// is kept.
-    package mutating func append(_ event: [UInt8]) throws(SpoolError) -> UInt64 {
+    /// Writes an event; returns the place to release it from. If it throws, nothing of the event is
+    /// kept.
+    package mutating func append(_ event: [UInt8]) throws(SpoolError) -> SpoolMarks.Place {
         if let failure { throw failure }
         let file = try self.fileWithRoom(for: event.count)
         let record = SpoolRecords.record(of: event)
         do {
-            try file.append(record)
+            try file.append(record.bytes)
         } catch {
             self.cut(file)
             throw error
         }
-        self.segments[self.last]?.byteCount += record.count
-        self.segments[self.last]?.unsettledCount += 1
-        self.byteCount += record.count
+        var segment = self.segments[self.last] ?? Segment()
+        let place = SpoolMarks.Place(
+            segment: self.last, index: segment.eventCount, head: record.head)
+        segment.fileByteCount += record.bytes.count
+        segment.eventCount += 1
+        segment.unsettledCount += 1
+        self.segments[self.last] = segment
+        self.byteCount += record.bytes.count + SpoolMarks.markByteCount
         self.unsettledCount += 1
         self.appendedCount += 1
-        return self.last
+        return place
     }
 
-    /// Releases settled events of a segment, and deletes the segment with its last one.
-    package mutating func release(_ count: Int, of number: UInt64) {
-        self.unsettledCount -= count
-        self.segments[number]?.unsettledCount -= count
-        guard let segment = self.segments[number], segment.unsettledCount == 0 else { return }
+    /// Releases settled events. Call it before anyone learns that they are settled: then none of
+    /// them is sent again. Deletes a segment with its last event, and marks those of the others.
+    package mutating func release(_ places: [SpoolMarks.Place]) {
+        self.unsettledCount -= places.count
+        for place in places { self.segments[place.segment]?.unsettledCount -= 1 }
+        var rest = places[...]
+        while let first = rest.first {
+            let run = SpoolMarks.run(of: rest)
+            rest = rest[run.endIndex...]
+            if let segment = self.segments[first.segment] {
+                if segment.unsettledCount > 0 {
+                    self.marks.write(run)
+                } else {
+                    self.end(segment, first.segment)
+                }
+            }
+            self.marks.count(run.count)
+        }
+    }
+
+    /// Empties or deletes a segment without unsettled events.
+    private mutating func end(_ segment: Segment, _ number: UInt64) {
         if number == self.last, let file {
-            guard segment.byteCount >= min(Self.idleByteCount, self.segmentBytes) else {
+            guard segment.fileByteCount >= min(Self.idleByteCount, self.segmentBytes) else {
                 return self.empty(file)
             }
             self.file = nil
@@ -145,11 +204,13 @@ package struct SpoolLog: Sendable {
     package mutating func close() throws(SpoolError) {
         try self.endSegment()
         if self.segments[self.last]?.unsettledCount == 0 { self.remove(self.last) }
+        self.marks.sync()
         if let failure { throw failure }
     }
 
     private func needed(_ eventByteCount: Int) -> Int {
-        SpoolRecords.magic.count + SpoolRecords.headByteCount + eventByteCount
+        Segment().byteCount + SpoolRecords.headByteCount + SpoolMarks.markByteCount
+            + eventByteCount
     }
 
     /// The file to append to: the last segment's, or a new one's.
@@ -158,7 +219,7 @@ package struct SpoolLog: Sendable {
         if let file, let segment = self.segments[self.last] {
             let isIdle = self.unsettledCount == 0
             let isOver = self.byteCount + self.needed(eventByteCount) > self.maxBytes
-            if segment.byteCount < self.segmentBytes, !(isIdle && isOver) { return file }
+            if segment.fileByteCount < self.segmentBytes, !(isIdle && isOver) { return file }
             try self.endSegment()
             if segment.unsettledCount == 0 { self.remove(self.last) }
         }
@@ -167,9 +228,8 @@ package struct SpoolLog: Sendable {
         try file.append(SpoolRecords.magic)
         self.file = file
         self.last = number
-        self.segments[number] = Segment(
-            byteCount: SpoolRecords.magic.count, unsettledCount: 0)
-        self.byteCount += SpoolRecords.magic.count
+        self.segments[number] = Segment()
+        self.byteCount += Segment().byteCount
         return file
     }
 
@@ -189,19 +249,21 @@ package struct SpoolLog: Sendable {
     /// Removes the rest of a failed write: only the last record may be incomplete.
     private mutating func cut(_ file: any SpoolFile) {
         do {
-            try file.truncate(to: self.segments[self.last]?.byteCount ?? 0)
+            try file.truncate(to: self.segments[self.last]?.fileByteCount ?? 0)
         } catch {
             self.failure = self.failure ?? error
         }
     }
 
-    /// Removes the settled events of the last segment, which would be sent again after a crash.
+    /// Removes the settled events of the last segment, which would be sent again after a crash, and
+    /// their marks. If a power cut undoes this, the events become duplicates.
     private mutating func empty(_ file: any SpoolFile) {
-        let rest = SpoolRecords.magic.count
-        do {
-            try file.truncate(to: rest)
-            self.byteCount -= (self.segments[self.last]?.byteCount ?? rest) - rest
-            self.segments[self.last]?.byteCount = rest
+        do throws(SpoolError) {
+            try file.truncate(to: SpoolRecords.magic.count)
+            try self.marks.remove(of: self.last)
+            self.byteCount -= self.segments[self.last]?.byteCount ?? 0
+            self.byteCount += Segment().byteCount
+            self.segments[self.last] = Segment()
         } catch {
             self.failure = self.failure ?? error
         }
@@ -209,8 +271,9 @@ package struct SpoolLog: Sendable {
 
     private mutating func remove(_ number: UInt64) {
         self.byteCount -= self.segments.removeValue(forKey: number)?.byteCount ?? 0
-        do {
+        do throws(SpoolError) {
             try self.disk.remove(number)
+            try self.marks.segmentWasRemoved(number)
         } catch {
             self.failure = self.failure ?? error
         }

@@ -16,13 +16,20 @@ package enum SpoolRecords {
         package var end = 0
     }
 
-    /// An event's record.
-    package static func record(of event: [UInt8]) -> [UInt8] {
-        let length = self.bytes(of: UInt32(event.count))
+    /// An event's record, and its head.
+    package static func record(of event: [UInt8]) -> (bytes: [UInt8], head: UInt64) {
+        let head = self.head(of: event)
+        return (self.bytes(of: head) + event, head)
+    }
+
+    /// The head of an event's record: its length, and the checksum in the upper half. It is never
+    /// 0, so a gap among marks is not a mark.
+    static func head(of event: [UInt8]) -> UInt64 {
+        let length = UInt32(event.count)
         var checksum = CRC32()
-        checksum.update(length)
+        checksum.update(self.bytes(of: length))
         checksum.update(event)
-        return length + self.bytes(of: checksum.value) + event
+        return UInt64(checksum.value) << 32 | UInt64(length)
     }
 
     /// Reads a file up to its end, or to its first incomplete record. Such a record is a torn tail,
@@ -83,7 +90,8 @@ package enum SpoolRecords {
         return bytes[place..<place + 4].reversed().reduce(0) { $0 << 8 | UInt32($1) }
     }
 
-    private static func bytes(of number: UInt32) -> [UInt8] {
-        (0..<4).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
+    /// The bytes of a number, the lowest first.
+    static func bytes<Number: FixedWidthInteger>(of number: Number) -> [UInt8] {
+        (0..<Number.bitWidth / 8).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
     }
 }

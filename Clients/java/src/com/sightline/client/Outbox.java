@@ -22,7 +22,7 @@ import java.util.concurrent.ThreadLocalRandom;
  */
 final class Outbox {
     /** An event of the caller's, and what tells its verdict. */
-    record Entry(TrackingEvent event, int bytes, long segment, long arrival,
+    record Entry(TrackingEvent event, int bytes, SpoolMarks.Place place, long arrival,
             CompletableFuture<EventResult> ticket) { }
 
     /** An event with its final verdict. */
@@ -83,9 +83,9 @@ final class Outbox {
                 && pendingBytes + bytes <= options.maxPendingBytes;
     }
 
-    /** Takes an event, and the segment of a spool that has it. */
-    Entry add(TrackingEvent event, long segment, long now) {
-        Entry entry = new Entry(event, size(event), segment, now, new CompletableFuture<>());
+    /** Takes an event, and its place in a spool; null without one. */
+    Entry add(TrackingEvent event, SpoolMarks.Place place, long now) {
+        Entry entry = new Entry(event, size(event), place, now, new CompletableFuture<>());
         waiting.addLast(entry);
         waitingBytes += entry.bytes();
         pendingBytes += entry.bytes();

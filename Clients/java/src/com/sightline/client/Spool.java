@@ -6,24 +6,31 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 /**
- * Events on disk until they are settled, so that the end of the process loses none. Its owner calls
- * it under a lock, {@link #awaitSync} apart.
+ * Events on disk until they are settled, so that the end of the process loses none, and repeats
+ * few. Its owner calls it under a lock, {@link #awaitSync} apart.
  *
  * <p>A file is synced before the next one begins: a power cut can tear only the last one. A file
  * goes with its last event, or is emptied while it is written to; if a power cut undoes that, its
  * events come back as duplicates.
  */
 final class Spool {
-    /** An event that an earlier owner left, and the segment to release it from. */
-    record Left(byte[] event, long segment) { }
+    /** An event that an earlier owner left, and the place to release it from. */
+    record Left(byte[] event, SpoolMarks.Place place) { }
 
     private record FoundSegment(long number, int bytes, SpoolRecords.Found found) { }
 
     private static final class Segment {
         private long bytes;
+        private int events;
         private int unsettled;
+
+        /** What it may take with its marks. */
+        private long cost() {
+            return bytes + SpoolMarks.MAGIC_BYTES + (long) events * SpoolMarks.MARK_BYTES;
+        }
     }
 
     /**
@@ -34,6 +41,7 @@ final class Spool {
     private static final long IDLE_BYTES = 4096;
 
     private final SpoolDirectory directory;
+    private final SpoolMarks marks;
     private final SpoolSync sync;
     private final long maxBytes;
     private final long segmentBytes;
@@ -53,6 +61,7 @@ final class Spool {
         this.segmentBytes = Math.min(segmentBytes, Math.max(1, maxBytes / 4));
         this.sync = new SpoolSync(syncSends);
         this.directory = SpoolDirectory.open(path);
+        this.marks = new SpoolMarks(directory);
     }
 
     /** Syncs what is appended; the function of a thread. */
@@ -73,19 +82,45 @@ final class Spool {
     /** What an earlier owner left, in order. It is synced: a later file must not outlive it. */
     List<Left> recover() {
         List<FoundSegment> all = read();
+        Map<Long, byte[]> settled = readMarks(all);
         List<Left> left = new ArrayList<>();
         for (FoundSegment one : all) {
             last = one.number();
             cutBytes += one.bytes() - one.found().end();
-            if (one.found().events().isEmpty()) {
+            byte[] ownMarks = settled.getOrDefault(last, new byte[0]);
+            List<Left> own = left(one, ownMarks);
+            if (own.isEmpty()) {
                 remove(last);
                 continue;
             }
-            keep(one);
-            one.found().events().forEach(event -> left.add(new Left(event, one.number())));
+            keep(one, own.size(), ownMarks.length / SpoolMarks.MARK_BYTES);
+            left.addAll(own);
         }
+        marks.sync();
         sync.check();
         return left;
+    }
+
+    /** The events of a segment without a mark. */
+    private static List<Left> left(FoundSegment one, byte[] settled) {
+        List<Left> left = new ArrayList<>();
+        List<byte[]> events = one.found().events();
+        for (int index = 0; index < events.size(); index++) {
+            byte[] event = events.get(index);
+            SpoolMarks.Place place = SpoolMarks.place(one.number(), index, event);
+            if (!SpoolMarks.has(settled, place)) {
+                left.add(new Left(event, place));
+            }
+        }
+        return left;
+    }
+
+    private Map<Long, byte[]> readMarks(List<FoundSegment> all) {
+        try {
+            return marks.read(all.stream().map(FoundSegment::number).collect(Collectors.toSet()));
+        } catch (IOException error) {
+            throw SpoolException.failed("read the marks in", directory.path(), error);
+        }
     }
 
     private List<FoundSegment> read() {
@@ -107,7 +142,7 @@ final class Spool {
         return all;
     }
 
-    private void keep(FoundSegment one) {
+    private void keep(FoundSegment one, int left, int marked) {
         SpoolRecords.Found found = one.found();
         try {
             try (SpoolFile opened = new SpoolFile(directory.path(one.number()))) {
@@ -119,21 +154,18 @@ final class Spool {
         } catch (IOException error) {
             throw SpoolException.failed("sync", directory.path(one.number()), error);
         }
-        add(one.number(), found.end(), found.events().size());
-    }
-
-    private Segment add(long number, long size, int events) {
         Segment segment = new Segment();
-        segments.put(number, segment);
-        grow(segment, size, events);
-        return segment;
+        segment.bytes = found.end();
+        // A torn end may have had events with marks.
+        segment.events = Math.max(found.events().size(), marked);
+        segment.unsettled = left;
+        add(one.number(), segment);
     }
 
-    private void grow(Segment segment, long size, int events) {
-        segment.bytes += size;
-        segment.unsettled += events;
-        bytes += size;
-        unsettled += events;
+    private void add(long number, Segment segment) {
+        segments.put(number, segment);
+        bytes += segment.cost();
+        unsettled += segment.unsettled;
     }
 
     /** Whether an event fits now; one always does where nothing else is kept. */
@@ -142,11 +174,12 @@ final class Spool {
     }
 
     private static long needed(int eventBytes) {
-        return SpoolRecords.MAGIC_BYTES + SpoolRecords.HEAD_BYTES + eventBytes;
+        return SpoolRecords.MAGIC_BYTES + SpoolMarks.MAGIC_BYTES + SpoolRecords.HEAD_BYTES
+                + SpoolMarks.MARK_BYTES + eventBytes;
     }
 
-    /** Writes an event; its segment, to be released there. Keeps none of it where this throws. */
-    long append(byte[] event) {
+    /** Writes an event; its place, to be released there. Keeps none of it where this throws. */
+    SpoolMarks.Place append(byte[] event) {
         sync.check();
         Segment segment = segmentWithRoom();
         byte[] record = SpoolRecords.of(event);
@@ -157,9 +190,15 @@ final class Spool {
             cut(segment);
             throw SpoolException.failed("write", file.path(), error);
         }
-        grow(segment, record.length, 1);
+        SpoolMarks.Place place = SpoolMarks.place(last, segment.events, event);
+        bytes -= segment.cost();
+        segment.bytes += record.length;
+        segment.events++;
+        segment.unsettled++;
+        bytes += segment.cost();
+        unsettled++;
         sync.appended(file);
-        return last;
+        return place;
     }
 
     /** The last segment, or a new one. */
@@ -180,7 +219,10 @@ final class Spool {
             throw SpoolException.failed("begin", directory.path(last + 1), error);
         }
         last++;
-        return add(last, SpoolRecords.MAGIC_BYTES, 0);
+        Segment segment = new Segment();
+        segment.bytes = SpoolRecords.MAGIC_BYTES;
+        add(last, segment);
+        return segment;
     }
 
     private void endSegment() {
@@ -203,18 +245,32 @@ final class Spool {
         }
     }
 
-    /** Forgets a settled event. A segment goes with its last one. */
-    void release(long number) {
-        // Whoever closed before has been told that it is not settled.
+    /**
+     * Forgets settled events, before anybody is told: then they are not sent again. A segment goes
+     * with its last one, and in others they are marked.
+     */
+    void release(List<SpoolMarks.Place> places) {
+        // Whoever closed before has been told that they are not settled.
         if (isClosed) {
             return;
         }
-        Segment segment = segments.get(number);
-        segment.unsettled--;
-        unsettled--;
-        if (segment.unsettled > 0) {
-            return;
+        places.forEach(place -> segments.get(place.segment()).unsettled--);
+        unsettled -= places.size();
+        for (int start = 0, end; start < places.size(); start = end) {
+            end = SpoolMarks.runEnd(places, start);
+            long number = places.get(start).segment();
+            Segment segment = segments.get(number);
+            if (segment != null && segment.unsettled > 0) {
+                marks.write(places.subList(start, end));
+            } else if (segment != null) {
+                end(number, segment);
+            }
+            marks.count(end - start);
         }
+    }
+
+    /** Empties or removes a segment without unsettled events. */
+    private void end(long number, Segment segment) {
         if (number == last && file != null) {
             // A smaller one goes on, so that a slow sender does not make a file for each event.
             if (segment.bytes < Math.min(IDLE_BYTES, segmentBytes)) {
@@ -228,9 +284,16 @@ final class Spool {
     }
 
     private void empty(Segment segment) {
-        bytes -= segment.bytes - SpoolRecords.MAGIC_BYTES;
+        bytes -= segment.cost();
         segment.bytes = SpoolRecords.MAGIC_BYTES;
+        segment.events = 0;
+        bytes += segment.cost();
         cut(segment);
+        try {
+            marks.remove(last);
+        } catch (IOException error) {
+            sync.fail(SpoolException.failed("empty", directory.path(last), error));
+        }
     }
 
     private void close(SpoolFile settled) {
@@ -243,9 +306,10 @@ final class Spool {
 
     private void remove(long number) {
         Segment segment = segments.remove(number);
-        bytes -= segment == null ? 0 : segment.bytes;
+        bytes -= segment == null ? 0 : segment.cost();
         try {
             directory.remove(number);
+            marks.segmentRemoved(number);
         } catch (IOException error) {
             sync.fail(SpoolException.failed("remove", directory.path(number), error));
         }
@@ -265,6 +329,7 @@ final class Spool {
             if (segments.containsKey(last) && segments.get(last).unsettled == 0) {
                 remove(last);
             }
+            marks.sync();
             sync.check();
         } finally {
             unlock();

@@ -1,6 +1,7 @@
 package com.sightline.client;
 
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.FileChannel;
@@ -21,6 +22,8 @@ import java.util.stream.Stream;
 final class SpoolDirectory {
     private static final String SUFFIX = ".spool";
     private static final Pattern NAME = Pattern.compile("[0-9a-fA-F]{1,16}\\" + SUFFIX);
+    private static final String MARKS_SUFFIX = ".settled";
+    private static final Pattern MARKS_NAME = Pattern.compile("[0-9a-f]{16}\\" + MARKS_SUFFIX);
     private static final FileAttribute<?> MODE = PosixFilePermissions.asFileAttribute(
             PosixFilePermissions.fromString("rw-------"));
     /**
@@ -70,12 +73,21 @@ final class SpoolDirectory {
         return FileChannel.open(path, options, MODE);
     }
 
-    /** The numbers of the files, in order. */
+    /** The numbers of the segments, in order. */
     List<Long> segments() throws IOException {
+        return numbers(NAME);
+    }
+
+    /** The numbers of the segments whose marks there are, in order. */
+    List<Long> marks() throws IOException {
+        return numbers(MARKS_NAME);
+    }
+
+    private List<Long> numbers(Pattern pattern) throws IOException {
         try (Stream<Path> files = Files.list(path)) {
             return files.map(file -> file.getFileName().toString())
-                    .filter(name -> NAME.matcher(name).matches())
-                    .map(name -> name.substring(0, name.length() - SUFFIX.length()))
+                    .filter(name -> pattern.matcher(name).matches())
+                    .map(name -> name.substring(0, name.indexOf('.')))
                     .map(number -> Long.parseUnsignedLong(number, 16))
                     .sorted(Long::compareUnsigned).collect(Collectors.toList());
         }
@@ -97,12 +109,11 @@ final class SpoolDirectory {
     SpoolFile create(long segment, byte[] start) throws IOException {
         boolean wasInterrupted = Thread.interrupted();
         while (true) {
-            try (FileChannel file = create(path(segment), StandardOpenOption.TRUNCATE_EXISTING);
-                    FileChannel names = FileChannel.open(path, StandardOpenOption.READ)) {
+            try (FileChannel file = create(path(segment), StandardOpenOption.TRUNCATE_EXISTING)) {
                 for (ByteBuffer left = ByteBuffer.wrap(start); left.hasRemaining();) {
                     file.write(left);
                 }
-                names.force(true);
+                syncNames();
                 break;
             } catch (ClosedByInterruptException interruption) {
                 // Of `send`, whose event is to be taken.
@@ -115,8 +126,58 @@ final class SpoolDirectory {
         return new SpoolFile(path(segment));
     }
 
+    /** Makes durable which files there are. */
+    void syncNames() throws IOException {
+        boolean wasInterrupted = Thread.interrupted();
+        while (true) {
+            try (FileChannel names = FileChannel.open(path, StandardOpenOption.READ)) {
+                names.force(true);
+                break;
+            } catch (ClosedByInterruptException interruption) {
+                wasInterrupted = Thread.interrupted();
+            }
+        }
+        if (wasInterrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
     void remove(long segment) throws IOException {
         Files.delete(path(segment));
+    }
+
+    private Path marksPath(long segment) {
+        return path.resolve(String.format("%016x%s", segment, MARKS_SUFFIX));
+    }
+
+    byte[] contentsOfMarks(long segment) throws IOException {
+        return Files.readAllBytes(marksPath(segment));
+    }
+
+    /** Writes marks at a byte of their file, which begins with a magic. */
+    void mark(long segment, byte[] magic, long place, byte[] marks) throws IOException {
+        Path to = marksPath(segment);
+        if (Files.notExists(to)) {
+            Files.createFile(to, MODE);
+        }
+        // No channel, which an interrupt would close.
+        try (RandomAccessFile file = new RandomAccessFile(to.toFile(), "rw")) {
+            if (file.length() < magic.length) {
+                file.write(magic);
+            }
+            file.seek(place);
+            file.write(marks);
+        }
+    }
+
+    void syncMarks(long segment) throws IOException {
+        try (RandomAccessFile file = new RandomAccessFile(marksPath(segment).toFile(), "r")) {
+            file.getFD().sync();
+        }
+    }
+
+    void removeMarks(long segment) throws IOException {
+        Files.deleteIfExists(marksPath(segment));
     }
 
     /** Lets another client have it. */

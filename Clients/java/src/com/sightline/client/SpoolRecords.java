@@ -37,10 +37,17 @@ final class SpoolRecords {
 
     /** An event's record. */
     static byte[] of(byte[] event) {
-        ByteBuffer record = ByteBuffer.allocate(HEAD_BYTES + event.length)
-                .order(ByteOrder.LITTLE_ENDIAN)
-                .putInt(event.length).putInt(0).put(event);
-        return record.putInt(4, checksum(record.array(), 0, event.length)).array();
+        return ByteBuffer.allocate(HEAD_BYTES + event.length).order(ByteOrder.LITTLE_ENDIAN)
+                .putLong(head(event)).put(event).array();
+    }
+
+    /** Length and checksum of an event, as its record begins. It is never 0: no gap is a mark. */
+    static long head(byte[] event) {
+        CRC32 checksum = new CRC32();
+        checksum.update(ByteBuffer.allocate(4).order(ByteOrder.LITTLE_ENDIAN)
+                .putInt(event.length).array());
+        checksum.update(event);
+        return checksum.getValue() << 32 | event.length;
     }
 
     /**

@@ -3,6 +3,7 @@ package com.sightline.client;
 import com.google.protobuf.InvalidProtocolBufferException;
 import com.sightline.v1.TrackingEvent;
 import java.util.List;
+import java.util.stream.Collectors;
 
 /** A client's events in its spool; without one it does nothing, and has room for all. */
 final class SpooledEvents {
@@ -23,7 +24,7 @@ final class SpooledEvents {
         try {
             long now = System.nanoTime();
             for (Spool.Left left : spool.recover()) {
-                outbox.add(TrackingEvent.parseFrom(left.event()), left.segment(), now);
+                outbox.add(TrackingEvent.parseFrom(left.event()), left.place(), now);
             }
             return new SpooledEvents(spool);
         } catch (RuntimeException error) {
@@ -45,9 +46,9 @@ final class SpooledEvents {
         return spool == null || spool.hasRoom(eventBytes);
     }
 
-    /** Writes an event; its segment. */
-    long add(TrackingEvent event) {
-        return spool == null ? 0 : spool.append(event.toByteArray());
+    /** Writes an event; its place, or null. */
+    SpoolMarks.Place add(TrackingEvent event) {
+        return spool == null ? null : spool.append(event.toByteArray());
     }
 
     /** Waits until what was added is durable, where sends do. Called without the owner's lock. */
@@ -59,7 +60,8 @@ final class SpooledEvents {
 
     void release(List<Outbox.Verdicted> settled) {
         if (spool != null) {
-            settled.forEach(one -> spool.release(one.entry().segment()));
+            spool.release(settled.stream().map(one -> one.entry().place())
+                    .collect(Collectors.toList()));
         }
     }
 
