@@ -97,7 +97,14 @@ def test_a_stream_ends_at_a_request_over_1_mib_and_says_why(running):
     with running.channel() as channel:
         call = channel.stream_stream(METHOD, request_serializer=None,
                                      response_deserializer=s.StreamEventsResponse.FromString)
-        check_too_large(failure(lambda: list(call(iter(requests), timeout=SECONDS))))
+        answers = []
+
+        def read() -> None:
+            for answer in call(iter(requests), timeout=SECONDS):
+                answers.append(answer)
+
+        check_too_large(failure(read))
+    assert total(answers)["accepted"] == 1 and answers[-1].durable_sequence == 1
 
 
 @pytest.mark.parametrize("method", ["RecordEvents", "StreamEvents"])

@@ -1,12 +1,22 @@
-"""Heads of calls that no client library would send: each call ends, and the server goes on."""
+"""Heads and messages of calls that no client library would send: each call ends with its
+cause, and the server goes on."""
 
+import base64
+import itertools
+import struct
+import time
 import urllib.parse
+from collections.abc import Iterator
 
 import pytest
-from hyperframe.frame import HeadersFrame, RstStreamFrame
+from hyperframe.frame import DataFrame, HeadersFrame, RstStreamFrame
 
+from facts import Facts
 from peer import Peer
+from protos import service as s
+from protos import verdict as v
 from server import MANY_CONNECTIONS, Server
+from stream import METHOD, total
 
 METHODS = {
     "sightline.v1.TrackingService/StreamEvents": "0",
@@ -31,10 +41,41 @@ def server(tmp_path_factory):
     server.close()
 
 
+TOO_LARGE = struct.pack(">BI", 0, 1 << 31)
+# Each test's facts are its own.
+SPACES = itertools.count(9700)
+
+
 def head(peer: Peer, path: str, *extra: tuple[str, str], flags: tuple[str, ...] = ()):
     fields = [(":method", "POST"), (":scheme", "http"), (":authority", "test"), (":path", path),
               ("content-type", "application/grpc"), ("te", "trailers"), *extra]
     return HeadersFrame(1, peer.encoder.encode(fields), flags=("END_HEADERS", *flags))
+
+
+def event():
+    return Facts(7, int(time.time()), space=next(SPACES)).accepted().event
+
+
+def answers(peer: Peer) -> Iterator[bytes]:
+    """The whole messages of the answer that have come, none of them compressed."""
+    data = b"".join(f.data for f in peer.frames if isinstance(f, DataFrame))
+    while len(data) >= 5:
+        length = int.from_bytes(data[1:5], "big")
+        if len(data) < 5 + length:
+            return
+        yield data[5:5 + length]
+        data = data[5 + length:]
+
+
+def acks(peer: Peer) -> list[s.StreamEventsResponse]:
+    return [s.StreamEventsResponse.FromString(answer) for answer in answers(peer)]
+
+
+def check_refused(status: dict[str, str], code: str, reason: str, text: str) -> None:
+    """The status of a call: its code, its reason, and what its message has to say."""
+    assert status["grpc-status"] == code, status
+    assert reason.encode() in base64.b64decode(status["grpc-status-details-bin"] + "==")
+    assert text in urllib.parse.unquote(status["grpc-message"]), status
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -74,3 +115,54 @@ def test_a_long_timeout_is_as_long_as_it_says(server, value):
             with pytest.raises(AssertionError, match="after 1 s"):
                 peer.wait(lambda f: isinstance(f, RstStreamFrame)
                           or "grpc-status" in getattr(f, "fields", {}), 1)
+
+
+@pytest.mark.parametrize("flag, text", [(1, "no grpc-encoding"), (2, "flag is 2"),
+                                        (255, "flag is 255")])
+@pytest.mark.parametrize("method", METHODS)
+def test_a_message_with_a_wrong_flag_is_malformed(server, method, flag, text):
+    """Flag 1 says that a message is compressed, and this call does not say how."""
+    with Peer(server.target) as peer:
+        peer.send(head(peer, f"/{method}"), DataFrame(1, struct.pack(">BI", flag, 4) + b"none"))
+        check_refused(peer.wait_for_status(1), "3", "REQUEST_MALFORMED", text)
+    assert server.process.poll() is None
+
+
+@pytest.mark.parametrize("arrival", ["in one frame", "in one burst", "once it is acked"])
+@pytest.mark.parametrize("fields, refused, code, reason, text", [
+    ((), b"\1\0\0\0\4none", "3", "REQUEST_MALFORMED", "no grpc-encoding"),
+    ((), b"\2\0\0\0\4none", "3", "REQUEST_MALFORMED", "flag is 2"),
+    ((), TOO_LARGE, "8", "REQUEST_TOO_LARGE", "1048576 bytes"),
+    ((("grpc-encoding", "gzip"),), b"\1\0\0\0\4none", "3", "REQUEST_MALFORMED", "damaged"),
+    ((("grpc-encoding", "gzip"),), b"\2\0\0\0\4none", "3", "REQUEST_MALFORMED", "flag is 2"),
+    ((("grpc-encoding", "gzip"),), TOO_LARGE, "8", "REQUEST_TOO_LARGE", "1048576 bytes"),
+], ids=range(6))
+def test_requests_before_a_refused_message_are_recorded_and_answered(
+        server, fields, refused, code, reason, text, arrival):
+    """And the refusal is told last, with its cause."""
+    events = [event(), event()]
+    requests = [s.StreamEventsRequest(sequence=number, events=[one]).SerializeToString()
+                for number, one in enumerate(events, 1)]
+    data = b"".join(struct.pack(">BI", 0, len(request)) + request for request in requests)
+    frames = ([data + refused] if arrival == "in one frame" else [data, refused])
+    with Peer(server.target) as peer:
+        peer.send(head(peer, METHOD, *fields), DataFrame(1, frames[0]))
+        if arrival == "once it is acked":
+            peer.wait(lambda _: any(ack.durable_sequence == 2 for ack in acks(peer)))
+        for frame in frames[1:]:
+            peer.send(DataFrame(1, frame))
+        check_refused(peer.wait_for_status(1), code, reason, text)
+        assert total(acks(peer))["accepted"] == 2
+        assert acks(peer)[-1].durable_sequence == 2
+    with server.channel() as channel:
+        again = server.stub(channel).RecordEvents(s.RecordEventsRequest(events=events), timeout=10)
+    assert [result.verdict for result in again.results] == [v.VERDICT_DUPLICATE] * 2
+
+
+def test_an_error_of_an_earlier_request_is_told_and_not_the_refusal(server):
+    requests = [s.StreamEventsRequest(sequence=1, events=[event()]).SerializeToString()] * 2
+    with Peer(server.target) as peer:
+        peer.send(head(peer, METHOD), *[peer.message(1, request) for request in requests],
+                  DataFrame(1, b"\1\0\0\0\4none"))
+        check_refused(peer.wait_for_status(1), "3", "SEQUENCE_NOT_RISING", "sequence 1")
+        assert acks(peer)[-1].durable_sequence == 1

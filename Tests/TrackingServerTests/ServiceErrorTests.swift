@@ -61,6 +61,9 @@ struct ServiceErrorTests {
             error: .messageTooLarge(limit: 1 << 20), reason: "REQUEST_TOO_LARGE",
             code: .resourceExhausted, field: "request"),
         Row(
+            error: .messageFlag(1), reason: "REQUEST_MALFORMED", code: .invalidArgument,
+            field: "request"),
+        Row(
             error: .messageNotInflated, reason: "REQUEST_MALFORMED", code: .invalidArgument,
             field: "request"),
         Row(
@@ -78,6 +81,7 @@ struct ServiceErrorTests {
         Row(
             error: .erasureFailed("another subject is being forgotten"), reason: "ERASURE_FAILED",
             code: .unavailable, retryDelay: .seconds(1)),
+        Row(error: .internalFailure, reason: "INTERNAL_FAILURE", code: .internalError),
     ]
 
     @Test(

@@ -19,6 +19,11 @@ struct CallStateMachineTests {
         return [flag] + length + [UInt8](repeating: 7, count: count)
     }
 
+    /// Messages that were joined into one.
+    private static func joined(_ messages: [UInt8]) -> [UInt8] {
+        Self.framed(messages.count).prefix(5) + messages
+    }
+
     // MARK: The head
 
     @Test("a head opens the call with its timeout, or refuses it")
@@ -57,10 +62,14 @@ struct CallStateMachineTests {
             (Self.unary, whole, false, true, .pass),
             (Self.unary, whole, true, true, .pass),
             (Self.unary, whole, false, false, .refuse(.overloaded)),
-            (Self.unary, Self.framed(0, flag: 1), false, true, .pass),
+            (Self.unary, Self.framed(0, flag: 1), false, true, .refuse(.messageFlag(1))),
+            (Self.unary, whole + Self.framed(3, flag: 1), true, true, .refuse(.messageFlag(1))),
+            (Self.other, [2], false, true, .refuse(.messageFlag(2))),
             (Self.stream, whole, false, true, .passHeld),
             (Self.stream, Array(whole.prefix(6)), false, true, .passHeld),
-            (Self.stream, Self.framed(0, flag: 1), false, true, .pass),
+            (Self.stream, Self.framed(0, flag: 1), false, true, .refuse(.messageFlag(1))),
+            (Self.stream, [255], true, true, .refuse(.messageFlag(255))),
+            (Self.stream, whole + [1], false, false, .refuse(.messageFlag(1))),
             (Self.stream, whole, true, true, .pass),
             (Self.stream, whole, false, false, .refuse(.overloaded)),
             (Self.other, Self.framed(1000), false, true, .pass),
@@ -96,8 +105,131 @@ struct CallStateMachineTests {
         }
         var call = TestCall(isCompressed: true)
         #expect(call.receive([1], hasRoom: false) == .refuse(.overloaded))
-        #expect(call.machine.refusal(of: .tooLarge) == .messageTooLarge(maxBytes: 1 << 20))
-        #expect(call.machine.refusal(of: .malformed) == .messageNotInflated)
+    }
+
+    /// What may be wrong with a compressed message, and what its call is told.
+    private static let failures: [(InflateFailure, CallRefusal)] = [
+        (.tooLarge, .messageTooLarge(maxBytes: 1 << 20)), (.flag(2), .messageFlag(2)),
+        (.malformed, .messageNotInflated),
+    ]
+
+    @Test("a message that cannot be inflated is refused with its own cause")
+    func failures() {
+        for path in [Self.stream, Self.unary] {
+            for (failure, refusal) in Self.failures {
+                var call = TestCall(path, isCompressed: true)
+                call.receive([1])
+                #expect(call.machine.beginTurn() && call.machine.nextStep() == .inflate)
+                #expect(call.refuse(failure) == .refuse(refusal))
+                #expect(call.machine.hasEnded && call.machine.nextStep() == nil)
+            }
+        }
+    }
+
+    @Test("a frame that goes on with a message of an earlier burst passes by itself")
+    func continued() {
+        var call = TestCall()
+        #expect(call.receive(Self.begun) == .passHeld)
+        call.endBurst()
+        let frame = Self.rest + Self.framed(1) + Self.framed(2)
+        #expect(call.receive(frame) == .pass)
+        #expect(call.passed == [Self.begun, frame])
+    }
+
+    // MARK: A message that is refused
+
+    @Test("a stream passes the requests before a refused message, and then ends as at a half-close")
+    func refusedBehindRequests() {
+        let (one, two) = (Self.framed(3), Self.framed(4))
+        let (begun, rest) = (Array(one.prefix(6)), Array(one.suffix(2)))
+        let (both, flagged) = (one + two, Self.framed(0, flag: 1))
+        // A length of 1 MiB and a byte, whole and in two frames.
+        let (tooLarge, begunLength): ([UInt8], [UInt8]) = ([0, 0, 0x10, 0, 1], [0, 0, 0x10])
+        let size = CallRefusal.messageTooLarge(maxBytes: 1 << 20)
+        let rows: [(frames: [[UInt8]], passed: [[UInt8]], refusal: CallRefusal)] = [
+            ([one, two, flagged], [Self.joined(both), []], .messageFlag(1)),
+            ([both + flagged + two], [both, []], .messageFlag(1)),
+            ([one, two + [9]], [one, two, []], .messageFlag(9)),
+            ([begun, rest + flagged], [begun, rest, []], .messageFlag(1)),
+            ([one + tooLarge + two], [one, []], size), ([one, tooLarge], [one, []], size),
+            // The library drops the beginning of a prefix.
+            ([one + begunLength, [0, 1]], [one + begunLength, []], size),
+        ]
+        for row in rows {
+            var call = TestCall()
+            for frame in row.frames { call.receive(frame) }
+            #expect(call.passed == row.passed)
+            #expect(call.machine.isRefused && call.refusal == nil)
+            #expect(call.receive(two) == .drop && call.receive([], isEnd: true) == .drop)
+            #expect(call.passed == row.passed, "nothing passes behind it")
+            #expect(call.machine.sendTrailers(isSuccess: true) == row.refusal)
+            #expect(call.machine.hasEnded && call.receive([], isEnd: true) == .drop)
+            #expect(call.machine.sendTrailers(isSuccess: true) == nil, "it ends once")
+        }
+    }
+
+    @Test("so does a compressed stream, whatever is wrong with the message")
+    func refusedBehindInflated() {
+        for (failure, refusal) in Self.failures {
+            var call = TestCall(isCompressed: true)
+            call.receive([1])
+            #expect(call.machine.beginTurn() && call.machine.nextStep() == .inflate)
+            call.receiveInflated(Self.framed(1))
+            call.receiveInflated(Self.framed(2))
+            #expect(call.refuse(failure) == .passEnd)
+            #expect(call.passed == [Self.joined(Self.framed(1) + Self.framed(2)), []])
+            #expect(call.machine.nextStep() == nil && call.machine.needsBytes)
+            #expect(call.receive([1], isEnd: true) == .drop && !call.machine.beginTurn())
+            #expect(call.machine.sendTrailers(isSuccess: true) == refusal)
+        }
+        var truncated = TestCall(isCompressed: true)
+        truncated.receive([1], isEnd: true)
+        #expect(truncated.machine.beginTurn() && truncated.machine.nextStep() == .inflate)
+        truncated.receiveInflated(Self.framed(1))
+        #expect(truncated.receiveNoMessage(hasRest: true) == .drop)
+        // The first batch ends, and the next has the end alone.
+        #expect(truncated.machine.nextStep() == .endBatch(rests: false))
+        _ = truncated.machine.receiveDemand()
+        #expect(truncated.machine.nextStep() == .inflate)
+        #expect(truncated.receiveNoMessage(hasRest: true) == .passEnd)
+        #expect(truncated.machine.sendTrailers(isSuccess: true) == .messageNotInflated)
+    }
+
+    @Test("an error of a request before a refused message ends the stream in its place")
+    func earlierError() {
+        var call = TestCall()
+        call.receive(Self.framed(1) + Self.framed(0, flag: 1))
+        #expect(call.machine.isRefused)
+        #expect(call.machine.sendTrailers(isSuccess: false) == nil && call.machine.hasEnded)
+    }
+
+    @Test("a message's time is over once one is refused, and the call's deadline is not")
+    func refusedTimes() {
+        let now = NIODeadline.uptimeNanoseconds(0)
+        var call = TestCall()
+        call.receive(Self.framed(1) + Self.begun)
+        #expect(call.machine.watchMessage(at: now) == .seconds(30))
+        call.receive(Self.rest + [1])
+        #expect(call.machine.isRefused)
+        #expect(call.machine.messageTimerFired(at: now + .seconds(30)) == .nothing)
+        #expect(call.machine.end() != nil, "another refusal may end it first")
+    }
+
+    @Test("each close by the library has its cause, by the state of the call")
+    func closeCauses() {
+        let idle = CallStateMachine()
+        var refused = TestCall()
+        refused.receive(Self.framed(1) + [1])
+        var ended = TestCall()
+        _ = ended.machine.end()
+        let rows: [(machine: CallStateMachine, reading: CallRefusal?, other: CallRefusal?)] = [
+            (idle, nil, nil), (TestCall().machine, .internalFailure, .closing),
+            (refused.machine, .messageFlag(1), .messageFlag(1)), (ended.machine, nil, nil),
+        ]
+        for row in rows {
+            #expect(row.machine.closeCause(isReading: true) == row.reading)
+            #expect(row.machine.closeCause(isReading: false) == row.other)
+        }
     }
 
     @Test("a compressed request that ends within a message is refused")
@@ -106,12 +238,13 @@ struct CallStateMachineTests {
             var call = TestCall(isCompressed: true)
             call.receive([1], isEnd: true)
             #expect(call.machine.beginTurn() && call.machine.nextStep() == .inflate)
-            #expect(call.machine.receiveNoMessage(hasRest: hasRest) == action)
+            #expect(call.receiveNoMessage(hasRest: hasRest) == action)
         }
         var open = TestCall(isCompressed: true)
         open.receive([1])
         #expect(open.machine.beginTurn() && open.machine.nextStep() == .inflate)
-        #expect(open.machine.receiveNoMessage(hasRest: true) == .drop)
+        #expect(open.receiveNoMessage(hasRest: true) == .drop)
+        #expect(open.machine.nextStep() == nil && open.machine.needsBytes, "the turn is over")
     }
 
     @Test("demand is met by messages at hand, or by the connection, of an ended call by it alone")
@@ -136,9 +269,9 @@ struct CallStateMachineTests {
         for isCompressed in [false, true] {
             for path in [Self.stream, Self.unary] {
                 var call = TestCall(path, isCompressed: isCompressed)
-                call.machine.sendHeaders(isEnd: false)
+                call.machine.sendHead()
                 #expect(!call.machine.hasEnded)
-                call.machine.sendHeaders(isEnd: true)
+                #expect(call.machine.sendTrailers(isSuccess: true) == nil)
                 #expect(call.machine.hasEnded)
                 #expect(call.receive(Self.framed(2000)) == .drop)
                 #expect(call.receive(Self.framed(3), hasRoom: false) == .drop)
@@ -166,10 +299,10 @@ struct CallStateMachineTests {
         #expect(call.machine.end() == Ending(needsHead: true))
         #expect(call.machine.end() == nil)
         var answered = TestCall()
-        answered.machine.sendHeaders(isEnd: false)
+        answered.machine.sendHead()
         #expect(answered.machine.end() == Ending(needsHead: false))
         var finished = TestCall()
-        finished.machine.sendHeaders(isEnd: true)
+        #expect(finished.machine.sendTrailers(isSuccess: false) == nil)
         #expect(finished.machine.end() == nil)
     }
 
@@ -197,7 +330,7 @@ struct CallStateMachineTests {
                 call.receiveInflated(Self.framed(1))
                 #expect(call.machine.watchMessage(at: now) == timer, "at \(second) s")
             case .starved(let hasRest, let timer):
-                _ = call.machine.receiveNoMessage(hasRest: hasRest)
+                call.receiveNoMessage(hasRest: hasRest)
                 #expect(call.machine.watchMessage(at: now) == timer, "at \(second) s")
             case .fires(let action):
                 #expect(call.machine.messageTimerFired(at: now) == action, "at \(second) s")

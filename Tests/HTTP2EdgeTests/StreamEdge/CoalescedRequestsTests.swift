@@ -107,13 +107,6 @@ struct CoalescedRequestsTests {
                 == [Array(three.prefix(6)), three.suffix(2) + one, framed(two + three)])
     }
 
-    @Test("a message that is compressed by itself passes through, with what came before it")
-    func compressedMessage() throws {
-        let compressed = [1] + framed([7]).dropFirst()
-        let burst = [framed([1]), framed([2]), compressed]
-        #expect(try self.passed([burst]) == burst)
-    }
-
     @Test("a message of 64 KiB is joined, one of a byte more passes through")
     func messageLimit() throws {
         let small = framed([1])

@@ -106,12 +106,22 @@ struct MessageInflaterTests {
         let deflate = try #require(Self.compressed["deflate"])
         var damaged = gzip
         damaged[damaged.count - 6] ^= 1
-        for (bytes, flag) in [(damaged, 1), (gzip + [0], 1), (deflate, 1), (gzip, 2)] {
-            let inflater = try self.inflater("gzip")
-            let message = self.message(bytes, flag: UInt8(flag))
-            inflater.append(message)
+        let rows = [
+            ("gzip", damaged), ("gzip", gzip + [0]), ("gzip", deflate), ("gzip", gzip + damaged),
+            ("gzip", gzip + deflate), ("deflate", gzip), ("deflate", deflate + deflate),
+        ]
+        for (encoding, bytes) in rows {
+            let inflater = try self.inflater(encoding)
+            inflater.append(self.message(bytes))
             #expect(throws: InflateFailure.malformed) { try inflater.next() }
         }
+    }
+
+    @Test("a flag that is neither 0 nor 1 is told", arguments: [2, 255] as [UInt8])
+    func flag(_ flag: UInt8) throws {
+        let inflater = try self.inflater("gzip")
+        inflater.append(self.message([], flag: flag))
+        #expect(throws: InflateFailure.flag(flag)) { try inflater.next() }
     }
 
     @Test("the limit holds for what comes out: 23 bytes fit in 23 and not in 22")

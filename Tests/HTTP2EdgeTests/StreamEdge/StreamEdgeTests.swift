@@ -14,7 +14,7 @@ internal import Testing
 struct StreamEdgeTests {
     private typealias Frame = HTTP2Frame.FramePayload
 
-    /// Closes the stream as it reads data, as the library does with a message that is too large.
+    /// Closes the stream as it reads data, as the library does with a message that it cannot read.
     private final class Refuser: ChannelInboundHandler {
         typealias InboundIn = HTTP2Frame.FramePayload
 
@@ -65,7 +65,24 @@ struct StreamEdgeTests {
         .headers(.init(headers: headers, endStream: isEnd))
     }
 
-    private let data = Frame.data(.init(data: .byteBuffer(ByteBuffer(string: "data"))))
+    private func data(_ bytes: [UInt8], isEnd: Bool = false) -> Frame {
+        .data(.init(data: .byteBuffer(ByteBuffer(bytes: bytes)), endStream: isEnd))
+    }
+
+    /// A message of a byte.
+    private let message: [UInt8] = [0, 0, 0, 0, 1, 7]
+
+    /// The DATA frames that the library gets, each with its bytes and whether it is the half-close.
+    private func passed(_ channel: EmbeddedChannel) throws -> [(bytes: [UInt8], isEnd: Bool)] {
+        var passed: [(bytes: [UInt8], isEnd: Bool)] = []
+        while let frame = try channel.readInbound(as: Frame.self) {
+            guard case .data(let data) = frame, case .byteBuffer(let bytes) = data.data else {
+                continue
+            }
+            passed.append((Array(bytes.readableBytesView), data.endStream))
+        }
+        return passed
+    }
 
     private func nextHeaders(_ channel: EmbeddedChannel) throws -> HPACKHeaders? {
         guard case .headers(let frame) = try channel.readOutbound(as: Frame.self) else {
@@ -80,31 +97,106 @@ struct StreamEdgeTests {
     }
 
     @Test(
-        "a stream that the library closes over its data ends with a status",
+        "a stream that the library closes over data without a fault ends as a failure of ours",
         arguments: [
             false, true,
         ])
-    func refusal(_ hasAnswered: Bool) throws {
+    func failure(_ hasAnswered: Bool) throws {
         let channel = try self.channel(nil, Refuser())
         try channel.writeInbound(self.headers([":path": "/a/b"]))
         if hasAnswered {
             try channel.writeOutbound(self.headers([":status": "200"]))
             _ = try self.nextHeaders(channel)
         }
-        try channel.writeInbound(self.data)
+        try channel.writeInbound(self.data(self.message))
         let trailers = try #require(try self.nextHeaders(channel))
         // The head of the answer comes once.
         #expect(trailers.contains(name: ":status") == !hasAnswered)
-        #expect(trailers.first(name: "grpc-status") == "8")
-        #expect(trailers.first(name: "grpc-message")?.contains("1000 bytes") == true)
+        #expect(trailers.first(name: "grpc-status") == "13")
         let status = try self.status(trailers)
-        #expect(status.details.compactMap(\.errorInfo).map(\.reason) == ["REQUEST_TOO_LARGE"])
-        #expect(status.details.allSatisfy { $0.retryInfo == nil })
+        #expect(status.details.compactMap(\.errorInfo).map(\.reason) == ["INTERNAL_FAILURE"])
+        try self.checkReset(channel)
+    }
+
+    /// The status is followed by a reset, by which the client may still use it.
+    private func checkReset(_ channel: EmbeddedChannel) throws {
         guard case .rstStream(.noError) = try channel.readOutbound(as: Frame.self) else {
             Issue.record("no reset after the status")
             return
         }
         #expect(!channel.isActive)
+    }
+
+    @Test("what cannot be read is refused with its cause before the library sees it")
+    func refusal() throws {
+        let rows: [(bytes: [UInt8], code: String, reason: String, text: String)] = [
+            ([1, 0, 0, 0, 1, 7], "3", "REQUEST_MALFORMED", "grpc-encoding"),
+            ([2, 0, 0, 0, 1, 7], "3", "REQUEST_MALFORMED", "flag is 2"),
+            ([0, 0, 0, 3, 0xE9], "8", "REQUEST_TOO_LARGE", "1000 bytes"),
+        ]
+        for row in rows {
+            let channel = try self.channel()
+            try channel.writeInbound(self.headers([":path": "/a/b"]))
+            try channel.writeInbound(self.data(row.bytes))
+            #expect(try self.passed(channel).isEmpty)
+            let trailers = try #require(try self.nextHeaders(channel))
+            #expect(trailers.first(name: "grpc-status") == row.code)
+            let status = try self.status(trailers)
+            #expect(status.message.contains(row.text), "\(status.message)")
+            #expect(status.details.compactMap(\.errorInfo).map(\.reason) == [row.reason])
+            #expect(status.details.allSatisfy { $0.retryInfo == nil })
+            try self.checkReset(channel)
+        }
+    }
+
+    @Test(
+        "a stream's requests before a message that cannot be read are answered before it is refused",
+        arguments: [nil, "gzip"])
+    func refusedBehindRequests(_ encoding: String?) throws {
+        for isOneFrame in [true, false] {
+            let channel = try self.channel(CompressorBudget(limit: 0))
+            var head: HPACKHeaders = [":path": TrackingService.streamPath]
+            if let encoding { head.add(name: "grpc-encoding", value: encoding) }
+            try channel.writeInbound(self.headers(head))
+            // Flag 1 has no encoding, or what follows it is no gzip.
+            let refused: [UInt8] = [1, 0, 0, 0, 1, 7]
+            let frames = isOneFrame ? [self.message + refused] : [self.message, refused]
+            for frame in frames { try channel.writeInbound(self.data(frame)) }
+            let passed = try self.passed(channel)
+            #expect(passed.map { $0.bytes } == [self.message, []])
+            #expect(passed.map { $0.isEnd } == [false, true])
+            // What the client still sends is not for the library.
+            try channel.writeInbound(self.data(self.message))
+            #expect(try self.passed(channel).isEmpty)
+            #expect(try channel.readOutbound(as: Frame.self) == nil && channel.isActive)
+            try channel.writeOutbound(self.headers([":status": "200"]))
+            try channel.writeOutbound(self.data(self.message))
+            try channel.writeOutbound(self.headers(["grpc-status": "0"], isEnd: true))
+            #expect(try self.nextHeaders(channel) == [":status": "200"])
+            guard case .data = try channel.readOutbound(as: Frame.self) else {
+                Issue.record("the request is not answered")
+                return
+            }
+            let trailers = try #require(try self.nextHeaders(channel))
+            #expect(trailers["grpc-status"] == ["3"] && !trailers.contains(name: ":status"))
+            let reasons = try self.status(trailers).details.compactMap(\.errorInfo).map(\.reason)
+            #expect(reasons == ["REQUEST_MALFORMED"])
+            // A reset would drop answers that wait for the client's window.
+            #expect(try channel.readOutbound(as: Frame.self) == nil && channel.isActive)
+            try channel.writeInbound(self.data(self.message, isEnd: true))
+            #expect(try self.passed(channel).isEmpty)
+        }
+    }
+
+    @Test("the deadline of a call holds also while requests before a refused message are answered")
+    func refusedWithDeadline() throws {
+        let channel = try self.channel()
+        try channel.writeInbound(
+            self.headers([":path": TrackingService.streamPath, "grpc-timeout": "2S"]))
+        try channel.writeInbound(self.data(self.message + [1]))
+        channel.embeddedEventLoop.advanceTime(by: .seconds(2))
+        #expect(try self.nextHeaders(channel)?.first(name: "grpc-status") == "4")
+        try self.checkReset(channel)
     }
 
     @Test("a stream that the library closes over a frame gets no frame twice")
@@ -181,17 +273,33 @@ struct StreamEdgeTests {
         #expect(try channel.readOutbound(as: Frame.self) == nil && channel.isActive)
     }
 
-    @Test("a stream that is closed at another moment, or has ended, is left alone")
+    @Test("a stream that is closed at another moment is told that the server stops")
+    func cancelled() throws {
+        let channel = try self.channel()
+        try channel.writeInbound(self.headers([":path": "/a/b"]))
+        channel.close(promise: nil)
+        let trailers = try #require(try self.nextHeaders(channel))
+        #expect(trailers.first(name: "grpc-status") == "14")
+        let reasons = try self.status(trailers).details.compactMap(\.errorInfo).map(\.reason)
+        #expect(reasons == ["SERVER_CLOSING"])
+        try self.checkReset(channel)
+    }
+
+    @Test("a stream that takes no bytes, has not begun or has ended is closed without a status")
     func otherCloses() throws {
-        let closed = try self.channel()
-        try closed.writeInbound(self.headers([":path": "/a/b"]))
-        closed.close(promise: nil)
-        #expect(try closed.readOutbound(as: Frame.self) == nil)
+        let idle = try self.channel()
+        idle.close(promise: nil)
+        #expect(try idle.readOutbound(as: Frame.self) == nil)
+        let full = try self.channel()
+        try full.writeInbound(self.headers([":path": "/a/b"]))
+        full.isWritable = false
+        full.close(promise: nil)
+        #expect(try full.readOutbound(as: Frame.self) == nil)
         let ended = try self.channel(nil, Refuser())
         try ended.writeInbound(self.headers([":path": "/a/b"]))
         try ended.writeOutbound(self.headers(["grpc-status": "0"], isEnd: true))
         #expect(try self.nextHeaders(ended) == ["grpc-status": "0"])
-        try ended.writeInbound(self.data)
+        try ended.writeInbound(self.data(self.message))
         #expect(try ended.readOutbound(as: Frame.self) == nil)
     }
 
@@ -255,7 +363,7 @@ struct StreamEdgeTests {
                 ] + handlers)
             try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
             try channel.writeInbound(self.headers([":path": "/a/b"]))
-            try channel.writeInbound(self.data)
+            try channel.writeInbound(self.data(self.message))
             guard channel.isActive else { return }
             try channel.writeOutbound(self.headers(trailers, isEnd: true))
         }
@@ -264,7 +372,7 @@ struct StreamEdgeTests {
         try end(EdgeTrailers.trailers(.overloaded))
         try end([:], Refuser())
         try end(["grpc-status": "8", "grpc-status-details-bin": "AAAA"])
-        #expect(reasons.withLock { $0 } == [.unimplemented, .overloaded, .requestTooLarge])
+        #expect(reasons.withLock { $0 } == [.unimplemented, .overloaded, .internalFailure])
     }
 
     @Test("a stream's compressor is given back with the stream")

@@ -43,6 +43,16 @@ struct TestCall {
             self.machine.receiveInflated(ByteBuffer(bytes: message), hasRoom: hasRoom), message)
     }
 
+    @discardableResult
+    mutating func refuse(_ failure: InflateFailure) -> Action {
+        self.perform(self.machine.refuse(failure), [])
+    }
+
+    @discardableResult
+    mutating func receiveNoMessage(hasRest: Bool) -> Action {
+        self.perform(self.machine.receiveNoMessage(hasRest: hasRest), [])
+    }
+
     mutating func endBurst() {
         self.machine.endBurst()
         self.passHeld()

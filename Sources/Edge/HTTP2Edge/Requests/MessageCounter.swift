@@ -1,11 +1,23 @@
-/// Follows the message framing across a stream's DATA frames and counts complete messages.
+/// Follows the message framing across a stream's DATA frames and counts complete messages, up to the
+/// first one that has a defect.
 struct MessageCounter {
+    /// What is wrong with a message.
+    enum Defect: Equatable {
+        /// Its flag is not 0. Messages that are inflated at the edge are not counted here, so this
+        /// one cannot be read, or is compressed in a call that names no encoding.
+        case flag(UInt8)
+        /// It exceeds `maxBytes`.
+        case tooLarge
+    }
+
     /// The number of complete messages.
     private(set) var count = 0
     /// Their bytes, including prefixes.
     private(set) var bytes = 0
-    /// Whether a message exceeded `maxBytes`.
-    private(set) var hasTooLarge = false
+    /// The defect of the message behind the counted ones; nil if there is none.
+    private(set) var defect: Defect?
+    /// The bytes in front of that message in the frame in which its defect was seen.
+    private(set) var bytesBeforeDefect = 0
 
     private let maxBytes: Int
     private let maxCoalescedBytes: Int
@@ -37,18 +49,23 @@ struct MessageCounter {
     }
 
     /// Processes the next bytes of the stream; returns whether all messages that begin in them may
-    /// be coalesced: false if one is compressed or too large for that.
+    /// be coalesced: false if one is too large for that or has a defect.
     mutating func advance(over bytes: UnsafeRawBufferPointer) -> Bool {
+        guard self.defect == nil else { return false }
         var isFit = true
         var offset = 0
         while offset < bytes.count {
             if self.prefix < LengthPrefixedMessages.prefixBytes {
-                if self.prefix == 0, bytes[offset] != 0 { isFit = false }
+                // The rest of a prefix that began in an earlier frame is at the frame's start.
+                let start = offset
+                if self.prefix == 0, bytes[offset] != 0 {
+                    return self.stop(.flag(bytes[offset]), at: start)
+                }
                 self.readPrefix(bytes, &offset)
                 guard self.prefix == LengthPrefixedMessages.prefixBytes else { return isFit }
                 self.remaining = Int(self.length)
+                if self.messageBytes > self.maxBytes { return self.stop(.tooLarge, at: start) }
                 if self.messageBytes > self.maxCoalescedBytes { isFit = false }
-                if self.messageBytes > self.maxBytes { self.hasTooLarge = true }
             }
             let step = Swift.min(self.remaining, bytes.count &- offset)
             self.remaining &-= step
@@ -59,6 +76,13 @@ struct MessageCounter {
             (self.prefix, self.length) = (0, 0)
         }
         return isFit
+    }
+
+    /// Stops counting; the message cannot be coalesced.
+    private mutating func stop(_ defect: Defect, at offset: Int) -> Bool {
+        self.defect = defect
+        self.bytesBeforeDefect = offset
+        return false
     }
 
     /// Reads the available bytes of a prefix; usually it is complete at once.

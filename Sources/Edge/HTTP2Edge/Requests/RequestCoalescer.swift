@@ -53,6 +53,12 @@ struct RequestCoalescer {
         return true
     }
 
+    /// Adds the last frame that passes: all held frames pass as they arrived, and then this one.
+    mutating func addLast(_ frame: ByteBuffer) {
+        self.frames.append(frame)
+        self.due = .allUnchanged
+    }
+
     /// Makes all held frames due, at the end of a burst or before a frame that is not held.
     mutating func endBurst() { if self.due != .allUnchanged { self.due = .all } }
 

@@ -39,11 +39,16 @@ struct CallStateMachine {
     private enum Phase {
         case idle
         case open
+        /// A message was refused: the library got the requests before it and a half-close. The call
+        /// ends with the refusal once they are answered; bytes behind the message are dropped.
+        case refused
         /// Ended: bytes that the client still sends are dropped.
         case ended
     }
 
     private var phase = Phase.idle
+    /// Why a message was refused behind others; nil if none was.
+    private var refusal: CallRefusal?
     private var hasAnswerHead = false
     /// Whether the client has half-closed.
     private var isSent = false
@@ -59,6 +64,8 @@ struct CallStateMachine {
 
     /// Whether no headers were received yet.
     var isIdle: Bool { self.phase == .idle }
+    /// Whether the call ends with a refusal once the requests before it are answered.
+    var isRefused: Bool { self.phase == .refused }
     var hasEnded: Bool { self.phase == .ended }
 
     // MARK: Headers
@@ -83,8 +90,7 @@ struct CallStateMachine {
         self.deadline = MessageDeadline(timeout: limits.timeout)
         self.messages = MessageCounter(
             maxBytes: LengthPrefixedMessages.prefixBytes + self.maxMessageBytes)
-        // Compressed requests are joined after they are inflated. The library refuses those in an
-        // encoding that the edge does not inflate.
+        // Compressed requests are joined after they are inflated.
         self.coalescer = self.isStream ? RequestCoalescer() : nil
         return .open(timeout: timeout)
     }
@@ -102,8 +108,11 @@ struct CallStateMachine {
             self.isSent = true
             if self.inflation == nil { self.endBurst() }
         }
-        // A client may keep sending after its answer; the library would buffer all of it.
-        guard !self.hasEnded else { return isEnd ? .passEnd : .drop }
+        // A client may keep sending after its answer; the library would buffer all of it. In a call
+        // with a refused message it has its half-close.
+        guard !self.isRefused, !self.hasEnded else {
+            return isEnd && self.refusal == nil ? .passEnd : .drop
+        }
         if self.inflation != nil {
             self.inflation?.receive(isEnd: isEnd)
             return hasRoom ? .inflate : .refuse(.overloaded)
@@ -111,8 +120,8 @@ struct CallStateMachine {
         let (count, countedBytes) = (self.messages.count, self.messages.bytes)
         let isContinued = !self.messages.isAtStart
         let isFit = bytes.withUnsafeReadableBytes { self.messages.advance(over: $0) }
-        guard !self.messages.hasTooLarge else {
-            return .refuse(.messageTooLarge(maxBytes: self.maxMessageBytes))
+        if let defect = self.messages.defect {
+            return self.refuse(defect, in: bytes, hasRoom: hasRoom)
         }
         guard hasRoom else { return .refuse(.overloaded) }
         guard !isEnd else { return .pass }
@@ -129,6 +138,38 @@ struct CallStateMachine {
                 frame, messages: messages, bytes: bytes, isContinued: isContinued, isFit: isFit)
             ?? false
         return isHeld ? .passHeld : .pass
+    }
+
+    private mutating func refuse(
+        _ defect: MessageCounter.Defect, in frame: ByteBuffer, hasRoom: Bool
+    ) -> Action {
+        let refusal: CallRefusal =
+            switch defect {
+            case .flag(let flag): .messageFlag(flag)
+            case .tooLarge: .messageTooLarge(maxBytes: self.maxMessageBytes)
+            }
+        // Without room, the requests before it may not wait for their reader either.
+        guard hasRoom else { return .refuse(refusal) }
+        let action = self.refuse(refusal, after: self.messages.count)
+        let count = self.messages.bytesBeforeDefect
+        if self.isRefused, count > 0,
+            let requests = frame.getSlice(at: frame.readerIndex, length: count)
+        {
+            self.coalescer?.addLast(requests)
+        }
+        return action
+    }
+
+    /// Refuses a message behind `count` others. A stream has answered none, some or all of these:
+    /// the library passes them on and ends the stream, as at a half-close, and the refusal replaces
+    /// the success with which it ends. Another call is refused at once: it has a single answer.
+    private mutating func refuse(_ refusal: CallRefusal, after count: Int) -> Action {
+        guard self.isStream, count > 0 else { return .refuse(refusal) }
+        self.phase = .refused
+        self.refusal = refusal
+        self.inflation = nil
+        self.endBurst()
+        return .passEnd
     }
 
     /// The next held bytes to pass on; nil once none are due.
@@ -177,17 +218,20 @@ struct CallStateMachine {
     /// - Parameter hasRest: whether it has bytes of an incomplete one.
     mutating func receiveNoMessage(hasRest: Bool) -> Action {
         guard self.inflation?.starve(hasRest: hasRest) ?? false else { return .drop }
-        guard !hasRest else { return .refuse(.messageNotInflated) }
+        guard !hasRest else { return self.refuse(.malformed) }
         self.endBurst()
         return .passEnd
     }
 
     /// A message could not be inflated.
-    func refusal(of failure: InflateFailure) -> CallRefusal {
-        switch failure {
-        case .tooLarge: .messageTooLarge(maxBytes: self.maxMessageBytes)
-        case .malformed: .messageNotInflated
-        }
+    mutating func refuse(_ failure: InflateFailure) -> Action {
+        let refusal: CallRefusal =
+            switch failure {
+            case .tooLarge: .messageTooLarge(maxBytes: self.maxMessageBytes)
+            case .flag(let flag): .messageFlag(flag)
+            case .malformed: .messageNotInflated
+            }
+        return self.refuse(refusal, after: self.inflation?.count ?? 0)
     }
 
     // MARK: The time of a message
@@ -210,15 +254,37 @@ struct CallStateMachine {
 
     /// The timer for incomplete messages has fired.
     mutating func messageTimerFired(at now: NIODeadline) -> MessageDeadline.Action {
-        self.deadline.timerFired(at: now)
+        self.phase == .open ? self.deadline.timerFired(at: now) : .nothing
     }
 
     // MARK: Answers and the end
 
-    /// The library sends headers, or the trailers that end the call.
-    mutating func sendHeaders(isEnd: Bool) {
-        self.hasAnswerHead = true
-        if isEnd { _ = self.end() }
+    /// The library sends the headers of its answer.
+    mutating func sendHead() { self.hasAnswerHead = true }
+
+    /// The library sends the trailers that end the call.
+    ///
+    /// - Parameter isSuccess: whether their status is OK.
+    /// - Returns: the refusal that takes their place; nil if there is none, or if they have an error
+    ///   of a request before the refused message.
+    mutating func sendTrailers(isSuccess: Bool) -> CallRefusal? {
+        let refusal = self.isRefused && isSuccess ? self.refusal : nil
+        _ = self.end()
+        return refusal
+    }
+
+    /// Why the library closes the stream; nil if the call has not begun or has ended.
+    ///
+    /// - Parameter isReading: whether it closes while it handles the client's data. What it cannot
+    ///   read is refused here before, so it has failed. At other moments it closes if the call's
+    ///   task was cancelled, because the server stops (grpc-swift-nio-transport 2.9.2,
+    ///   `CustomTransport.handleStream`).
+    func closeCause(isReading: Bool) -> CallRefusal? {
+        switch self.phase {
+        case .idle, .ended: nil
+        case .open: isReading ? .internalFailure : .closing
+        case .refused: self.refusal
+        }
     }
 
     /// Ends the call; returns nil if it had ended.

@@ -8,14 +8,20 @@ package enum CallRefusal: Error, Equatable, Sendable {
     case timeout(String)
     /// The call's deadline has passed.
     case deadlinePassed
-    /// A message exceeds its method's limit, compressed or inflated, or cannot be read at all.
+    /// A message exceeds its method's limit, compressed or inflated.
     case messageTooLarge(maxBytes: Int)
+    /// A message's flag is neither 0 nor, in a call whose messages are inflated, 1.
+    case messageFlag(UInt8)
     /// A message cannot be decompressed.
     case messageNotInflated
     /// A message was not completed in time.
     case messageUnfinished(after: Duration)
     /// The bytes buffered in front of the service have reached their limit.
     case overloaded
+    /// The server stops, and has cancelled the call's task.
+    case closing
+    /// The gRPC library cannot read data in which the edge found nothing wrong.
+    case internalFailure
 }
 
 /// Lets the service word and count the ends of its calls, so that the edge need not know the

@@ -5,8 +5,10 @@ internal import CInflate
 internal import NIOCore
 
 /// Why a message could not be inflated.
-enum InflateFailure: Error {
+enum InflateFailure: Error, Equatable {
     case tooLarge
+    /// Its flag is neither 0 nor 1.
+    case flag(UInt8)
     case malformed
 }
 
@@ -63,7 +65,7 @@ final class MessageInflater {
         case 1:
             message.moveReaderIndex(forwardBy: Self.prefixBytes)
             return try self.inflated(&message)
-        default: throw .malformed
+        default: throw .flag(flag)
         }
     }
 

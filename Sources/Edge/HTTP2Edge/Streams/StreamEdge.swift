@@ -63,7 +63,8 @@ final class StreamEdge: ChannelDuplexHandler {
         case .headers(let frame) where self.machine.isIdle: return self.readHead(frame, context)
         case .data(let frame):
             guard case .byteBuffer(let bytes) = frame.data else { break }
-            let hasRoom = self.buffered?.add(bytes.readableBytes) ?? true
+            let hasRoom =
+                self.machine.isRefused || self.buffered?.add(bytes.readableBytes) ?? true
             let action = self.machine.receive(bytes, isEnd: frame.endStream, hasRoom: hasRoom)
             return self.perform(action, bytes, context) { data }
         default: break
@@ -79,8 +80,8 @@ final class StreamEdge: ChannelDuplexHandler {
         self.machine.endBurst()
         self.passHeld(context)
         context.fireChannelReadComplete()
-        // The rest of an ended call is read and dropped.
-        if self.machine.hasEnded { context.read() }
+        // The rest of a refused or ended call is read and dropped.
+        if self.machine.isRefused || self.machine.hasEnded { context.read() }
     }
 
     func channelInactive(context: ChannelHandlerContext) {
@@ -109,7 +110,10 @@ final class StreamEdge: ChannelDuplexHandler {
         }
         self.buffered = self.limits.buffered.open(
             &frame.headers, isStream: self.machine.isStream)
-        self.chooseEncodings(&frame.headers)
+        // Without memory for an inflater, the library would get compressed messages.
+        guard self.chooseEncodings(&frame.headers) else {
+            return self.refuse(.overloaded, context)
+        }
         // The library ignores END_STREAM on a request's headers (grpc-swift-nio-transport 2.9.2),
         // and the call would wait for its messages without end.
         frame.endStream = false
@@ -117,14 +121,17 @@ final class StreamEdge: ChannelDuplexHandler {
         if head.endStream { self.passEnd(context) }
     }
 
-    private func chooseEncodings(_ headers: inout HPACKHeaders) {
-        guard let compressors = self.compressors else { return }
+    /// Chooses the encodings of the call; false if there is no memory to inflate its messages.
+    private func chooseEncodings(_ headers: inout HPACKHeaders) -> Bool {
+        guard let compressors = self.compressors else { return true }
         let wanted = AnswerEncoding.wanted(headers)
         self.hasCompressor = wanted != nil && compressors.take()
         AnswerEncoding.set(self.hasCompressor ? wanted : nil, in: &headers)
-        guard let encoding = AnswerEncoding.takeRequestEncoding(from: &headers) else { return }
+        guard let encoding = AnswerEncoding.takeRequestEncoding(from: &headers) else { return true }
         self.inflater = MessageInflater(encoding, maxBytes: self.machine.maxMessageBytes)
-        if self.inflater != nil { self.machine.beginInflating() }
+        guard self.inflater != nil else { return false }
+        self.machine.beginInflating()
+        return true
     }
 
     /// Carries out the machine's action for `bytes`; `frame` wraps them.
@@ -181,6 +188,8 @@ final class StreamEdge: ChannelDuplexHandler {
                 if rests { self.takeRest(context) }
             }
         }
+        // A refused message has ended the turn within its batch.
+        if self.machine.isRefused { context.fireChannelReadComplete() }
     }
 
     private func inflate(_ context: ChannelHandlerContext) {
@@ -189,7 +198,10 @@ final class StreamEdge: ChannelDuplexHandler {
         do {
             next = try self.nextMessage(of: inflater)
         } catch {
-            return self.refuse(self.machine.refusal(of: error), context)
+            self.buffered?.take(inflater.pendingBytes)
+            self.inflater = nil
+            let action = self.machine.refuse(error)
+            return self.perform(action, ByteBuffer(), context) { self.frame(ByteBuffer()) }
         }
         guard let message = next else {
             let action = self.machine.receiveNoMessage(hasRest: inflater.hasRest)
@@ -252,10 +264,19 @@ final class StreamEdge: ChannelDuplexHandler {
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         switch self.unwrapOutboundIn(data) {
         case .headers(var frame):
-            self.machine.sendHeaders(isEnd: frame.endStream)
-            guard frame.endStream else { break }
+            guard frame.endStream else {
+                self.machine.sendHead()
+                break
+            }
+            let isSuccess = frame.headers.first(name: "grpc-status") == "0"
+            let refusal = self.machine.sendTrailers(isSuccess: isSuccess)
             self.release()
-            self.termination.complete(&frame.headers)
+            if let refusal {
+                let needsHead = frame.headers.contains(name: ":status")
+                frame.headers = self.trailers(refusal, needsHead: needsHead)
+            } else {
+                self.termination.complete(&frame.headers)
+            }
             frame.headers = frame.headers.unindexed
             context.write(self.wrapOutboundOut(.headers(frame)), promise: promise)
             // The library may have stopped reading, but the half-close must still be read.
@@ -300,10 +321,13 @@ final class StreamEdge: ChannelDuplexHandler {
     }
 
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
-        // While the library handles the client's data, it closes for one reason only: a message
-        // over its limit.
-        if mode == .all, self.isPassing {
-            self.end(.messageTooLarge(maxBytes: self.machine.maxMessageBytes), context)
+        // A status would not get out of a stream that takes no bytes: `UnreadAnswersHandler` closes
+        // those.
+        let canTell = context.channel.isActive && context.channel.isWritable
+        if mode == .all, canTell,
+            let cause = self.machine.closeCause(isReading: self.isPassing)
+        {
+            self.end(cause, context)
         }
         context.close(mode: mode, promise: promise)
     }
@@ -318,15 +342,21 @@ final class StreamEdge: ChannelDuplexHandler {
     private func end(_ refusal: CallRefusal, _ context: ChannelHandlerContext) -> Bool {
         guard let ending = self.machine.end() else { return false }
         self.release()
-        var headers: HPACKHeaders =
-            ending.needsHead ? [":status": "200", "content-type": "application/grpc"] : [:]
-        headers.add(contentsOf: self.termination.trailers(refusal).unindexed)
+        let headers = self.trailers(refusal, needsHead: ending.needsHead)
         let frame = HTTP2Frame.FramePayload.Headers(headers: headers, endStream: true)
         context.write(self.wrapOutboundOut(.headers(frame)), promise: nil)
         // NO_ERROR lets a client that still sends stop and use the status (RFC 9113, 8.1); a plain
         // close would send CANCEL instead.
         context.writeAndFlush(self.wrapOutboundOut(.rstStream(.noError)), promise: nil)
         return true
+    }
+
+    /// The trailers of a refused call, with the headers of its answer if it has none.
+    private func trailers(_ refusal: CallRefusal, needsHead: Bool) -> HPACKHeaders {
+        var headers: HPACKHeaders =
+            needsHead ? [":status": "200", "content-type": "application/grpc"] : [:]
+        headers.add(contentsOf: self.termination.trailers(refusal).unindexed)
+        return headers
     }
 
     /// Stops the timers, and releases pending compressed bytes. Held messages pass at the end of

@@ -35,9 +35,16 @@ extension ServiceError {
             "the credentials lack the required scope: use others that have it"
         case .messageTooLarge(let limit):
             "a message may have at most \(limit) bytes, also once decompressed, and this one "
-                + "has more or cannot be read: send fewer events in each request"
+                + "has more: send fewer events in each request"
+        case .messageFlag(1):
+            "a message's compressed flag is 1, and the call has no grpc-encoding that compresses: "
+                + "send the header with gzip or deflate, or send the message plain with flag 0"
+        case .messageFlag(let flag):
+            "a message's compressed flag is \(flag), and must be 0, or 1 for a compressed message: "
+                + "send each message with its 5 bytes of prefix"
         case .messageNotInflated:
-            "a compressed message is truncated or damaged: send it whole, as grpc-encoding says"
+            "a compressed message is truncated or damaged, or has other bytes behind it: send it "
+                + "whole, as grpc-encoding says"
         case .messageUnfinished(let time):
             "the request was incomplete after \(time.components.seconds) s: half-close the call, "
                 + "send smaller messages, or use a faster connection"
@@ -48,6 +55,8 @@ extension ServiceError {
             "\(limit) watches are open, as many as health.max_watchers allows: come back later"
         case .tapsExceeded(let limit, let key): "\(TapRefusal.exceeded(limit, key: key))"
         case .erasureFailed(let reason): "the subject is not forgotten: \(reason)"
+        case .internalFailure:
+            "the server cannot read a message that is within its limits, which is a bug: report it"
         }
     }
 }

@@ -34,8 +34,10 @@ enum ServiceError {
     case credentialsExpired
     /// The credentials lack the required scope.
     case scopeMissing
-    /// A message exceeds the transport's limit, compressed or inflated, or cannot be read at all.
+    /// A message exceeds the transport's limit, compressed or inflated.
     case messageTooLarge(limit: Int)
+    /// A message's flag is neither 0 nor, in a call that names a compression, 1.
+    case messageFlag(UInt8)
     /// A message cannot be decompressed.
     case messageNotInflated
     /// A message was not completed in time.
@@ -48,6 +50,8 @@ enum ServiceError {
     case tapsExceeded(limit: Int, key: String)
     /// A subject cannot be forgotten now.
     case erasureFailed(String)
+    /// The gRPC library cannot read data in which nothing is wrong.
+    case internalFailure
 
     /// The client-visible error of refused credentials.
     init(_ refusal: CredentialRefusal) {
@@ -71,9 +75,12 @@ enum ServiceError {
             case .timeout(let value): .timeout(value)
             case .deadlinePassed: .deadlinePassed
             case .messageTooLarge(let maxBytes): .messageTooLarge(limit: maxBytes)
+            case .messageFlag(let flag): .messageFlag(flag)
             case .messageNotInflated: .messageNotInflated
             case .messageUnfinished(let time): .messageUnfinished(after: time)
             case .overloaded: .overloaded
+            case .closing: .closing
+            case .internalFailure: .internalFailure
             }
     }
 
@@ -95,19 +102,21 @@ enum ServiceError {
         case .credentialsExpired: .credentialsExpired
         case .scopeMissing: .scopeMissing
         case .messageTooLarge: .requestTooLarge
-        case .messageNotInflated: .requestMalformed
+        case .messageFlag, .messageNotInflated: .requestMalformed
         case .messageUnfinished: .messageUnfinished
         case .serviceUnknown: .serviceUnknown
         case .watchersExceeded: .watchersExceeded
         case .tapsExceeded: .tapsExceeded
         case .erasureFailed: .erasureFailed
+        case .internalFailure: .internalFailure
         }
     }
 
     /// The status's code.
     var code: RPCError.Code {
         switch self {
-        case .sequence, .messageCount, .messageNotInflated, .timeout: .invalidArgument
+        case .sequence, .messageCount, .messageFlag, .messageNotInflated, .timeout:
+            .invalidArgument
         case .request(let violation):
             violation.code == .tooLarge ? .resourceExhausted : .invalidArgument
         case .closing, .overloaded, .erasureFailed: .unavailable
@@ -117,6 +126,7 @@ enum ServiceError {
             .resourceExhausted
         case .messageUnfinished, .deadlinePassed: .deadlineExceeded
         case .serviceUnknown: .notFound
+        case .internalFailure: .internalError
         }
     }
 
@@ -132,7 +142,7 @@ enum ServiceError {
             ]
         case .metadata: [self.badRequest("metadata")]
         case .timeout: [self.badRequest("grpc-timeout")]
-        case .messageTooLarge, .messageNotInflated: [self.badRequest("request")]
+        case .messageTooLarge, .messageFlag, .messageNotInflated: [self.badRequest("request")]
         case .serviceUnknown: [self.badRequest("service")]
         case .closing: [.retryInfo(delay: .zero)]
         case .overloaded, .erasureFailed: [.retryInfo(delay: RetryDelay.duration)]
@@ -141,7 +151,7 @@ enum ServiceError {
         case .watchersExceeded, .tapsExceeded:
             [self.quotaFailure("server"), .retryInfo(delay: .seconds(30))]
         case .messageCount, .messageUnfinished, .deadlinePassed, .credentialsMissing,
-            .credentialsRefused, .credentialsExpired, .scopeMissing:
+            .credentialsRefused, .credentialsExpired, .scopeMissing, .internalFailure:
             []
         }
     }
