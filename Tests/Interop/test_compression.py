@@ -157,6 +157,30 @@ def test_what_cannot_be_decompressed_ends_its_call_alone(running, body):
         assert peer.wait_for_status(3)["grpc-status"] == "0"
 
 
+def test_gzip_of_several_members_is_taken_whole(running):
+    """What appends to a gzip stream makes several members (RFC 1952, section 2.2)."""
+    request = s.RecordEventsRequest(events=events(9450, 3)).SerializeToString()
+    members = [request[i:i + 100] for i in range(0, len(request), 100)] + [b""]
+    with Peer(running.target) as peer:
+        peer.send(peer.headers(1, "RecordEvents", ("grpc-encoding", "gzip")),
+                  peer.message(1, b"".join(map(gzip.compress, members)), is_compressed=True,
+                               end=True))
+        assert peer.wait_for_status(1)["grpc-status"] == "0"
+        data = b"".join(f.data for f in peer.frames if isinstance(f, DataFrame))
+    answer = s.RecordEventsResponse.FromString(data[5:])
+    assert [result.verdict for result in answer.results] == [v.VERDICT_ACCEPTED] * 3
+
+
+def test_a_bomb_of_several_members_is_too_large(running):
+    before = peak_kib(running)
+    with Peer(running.target) as peer:
+        peer.send(peer.headers(1, "RecordEvents", ("grpc-encoding", "gzip")),
+                  peer.message(1, gzip.compress(bytes(300 * KIB)) * 4, is_compressed=True,
+                               end=True))
+        assert peer.wait_for_status(1)["grpc-status"] == f"{OUT_OF_ROOM.value[0]}"
+    assert peak_kib(running) - before < 24 * KIB
+
+
 def test_a_bomb_ends_its_stream_and_says_why(running):
     with running.channel() as channel:
         call = channel.stream_stream(METHOD, request_serializer=None,

@@ -1,7 +1,8 @@
-"""Heads and messages of calls that no client library would send: each call ends with its
+"""Heads, messages and ends of calls that no client library would send: each call ends with its
 cause, and the server goes on."""
 
 import base64
+import gzip
 import itertools
 import struct
 import time
@@ -41,15 +42,23 @@ def server(tmp_path_factory):
     server.close()
 
 
+RECORD = "/sightline.v1.TrackingService/RecordEvents"
 TOO_LARGE = struct.pack(">BI", 0, 1 << 31)
 # Each test's facts are its own.
 SPACES = itertools.count(9700)
 
 
-def head(peer: Peer, path: str, *extra: tuple[str, str], flags: tuple[str, ...] = ()):
+def head(peer: Peer, path: str, *extra: tuple[str, str], flags: tuple[str, ...] = (),
+         content_type: str = "application/grpc"):
     fields = [(":method", "POST"), (":scheme", "http"), (":authority", "test"), (":path", path),
-              ("content-type", "application/grpc"), ("te", "trailers"), *extra]
+              ("content-type", content_type), ("te", "trailers"), *extra]
     return HeadersFrame(1, peer.encoder.encode(fields), flags=("END_HEADERS", *flags))
+
+
+def trailers(peer: Peer) -> HeadersFrame:
+    """Those of a client, which end its request."""
+    block = peer.encoder.encode([("x-checksum", "abc")])
+    return HeadersFrame(1, block, flags=("END_HEADERS", "END_STREAM"))
 
 
 def event():
@@ -166,3 +175,47 @@ def test_an_error_of_an_earlier_request_is_told_and_not_the_refusal(server):
                   DataFrame(1, b"\1\0\0\0\4none"))
         check_refused(peer.wait_for_status(1), "3", "SEQUENCE_NOT_RISING", "sequence 1")
         assert acks(peer)[-1].durable_sequence == 1
+
+
+@pytest.mark.parametrize("is_compressed", [False, True])
+@pytest.mark.parametrize("together", [False, True])
+@pytest.mark.parametrize("path", [METHOD, RECORD])
+def test_trailers_of_a_client_end_its_request(server, path, together, is_compressed):
+    """HTTP/2 lets them end any request; gRPC has no use for what they say."""
+    kind = s.StreamEventsRequest if path == METHOD else s.RecordEventsRequest
+    request = kind(events=[event()], **({"sequence": 1} if path == METHOD else {}))
+    body = request.SerializeToString()
+    fields = (("grpc-encoding", "gzip"),) if is_compressed else ()
+    with Peer(server.target) as peer:
+        parts = [head(peer, path, *fields),
+                 peer.message(1, gzip.compress(body) if is_compressed else body, is_compressed)]
+        if together:
+            peer.send(*parts, trailers(peer))
+        else:
+            peer.send(*parts)
+            if path == METHOD:
+                peer.wait(lambda _: any(ack.durable_sequence == 1 for ack in acks(peer)))
+            peer.send(trailers(peer))
+        status = peer.wait_for_status(1)
+        assert status["grpc-status"] == "0", status
+        if path == METHOD:
+            assert total(acks(peer))["accepted"] == 1 and acks(peer)[-1].durable_sequence == 1
+        else:
+            answer = s.RecordEventsResponse.FromString(next(answers(peer)))
+            assert [result.verdict for result in answer.results] == [v.VERDICT_ACCEPTED]
+
+
+@pytest.mark.parametrize("value, status", [
+    ("application/grpc", "200"), ("application/grpc+proto", "200"),
+    ("application/grpc; charset=utf-8", "200"), ("application/grpc;charset=utf-8", "200"),
+    ("application/grpc+proto; charset=utf-8", "200"), ("Application/GRPC", "200"),
+    ("application/grpc-web", "415"), ("application/grpc+json", "415"), ("text/plain", "415"),
+])
+def test_a_content_type_of_grpc_is_served_with_parameters_too(server, value, status):
+    with Peer(server.target) as peer:
+        request = s.RecordEventsRequest(events=[event()]).SerializeToString()
+        peer.send(head(peer, RECORD, content_type=value), peer.message(1, request, end=True))
+        frame = peer.wait(lambda f: ":status" in getattr(f, "fields", {}))
+        assert frame.fields[":status"] == status
+        if status == "200":
+            assert peer.wait_for_status(1)["grpc-status"] == "0"

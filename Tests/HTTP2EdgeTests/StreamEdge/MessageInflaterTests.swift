@@ -124,6 +124,56 @@ struct MessageInflaterTests {
         #expect(throws: InflateFailure.flag(flag)) { try inflater.next() }
     }
 
+    /// What gzip makes of no bytes.
+    private static let emptyMember: [UInt8] =
+        [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+
+    /// What gzip makes of 100 times the letter a.
+    private static let hundred: [UInt8] = [
+        0x1F, 0x8B, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0x4B, 0x4C, 0xA4, 0x3D, 0x00,
+        0x00, 0x64, 0x7A, 0x70, 0xAF, 0x64, 0x00, 0x00, 0x00,
+    ]
+
+    @Test("gzip of several members comes out in one piece, all of it")
+    func members() throws {
+        let (gzip, empty) = (try #require(Self.compressed["gzip"]), Self.emptyMember)
+        let rows: [(members: [[UInt8]], count: Int)] = [
+            ([gzip, gzip], 2), ([gzip, gzip, gzip], 3), ([empty, gzip, empty, gzip], 2),
+            ([gzip, empty], 1), ([empty, empty], 0),
+        ]
+        for (members, count) in rows {
+            let inflater = try self.inflater("gzip")
+            inflater.append(self.message(members.flatMap(\.self)))
+            inflater.append(self.message(gzip))
+            let plain = [[UInt8]](repeating: Self.plain, count: count).flatMap(\.self)
+            #expect(try inflater.next() == self.message(plain, flag: 0))
+            #expect(try inflater.next() == self.message(Self.plain, flag: 0), "and the next one")
+        }
+    }
+
+    @Test("the limit holds for all members together: 200 bytes fit in 200 and not in 199")
+    func limitOfMembers() throws {
+        for (limit, fits) in [(200, true), (199, false), (100, false), (99, false)] {
+            let inflater = try self.inflater("gzip", maxBytes: limit)
+            inflater.append(self.message(Self.hundred + Self.hundred))
+            if fits {
+                #expect(try inflater.next()?.readableBytes == 205)
+            } else {
+                #expect(throws: InflateFailure.tooLarge) { try inflater.next() }
+            }
+        }
+    }
+
+    @Test("a second member that breaks off at any byte is malformed")
+    func brokenOffMember() throws {
+        let gzip = try #require(Self.compressed["gzip"])
+        for count in gzip.indices.dropFirst() {
+            let inflater = try self.inflater("gzip")
+            inflater.append(self.message(gzip + gzip.prefix(count)))
+            #expect(throws: InflateFailure.malformed, "\(count) bytes") { try inflater.next() }
+        }
+    }
+
     @Test("the limit holds for what comes out: 23 bytes fit in 23 and not in 22")
     func limit() throws {
         let bytes = try #require(Self.compressed["deflate"])

@@ -199,6 +199,36 @@ struct StreamEdgeTests {
         try self.checkReset(channel)
     }
 
+    @Test(
+        "trailers of a client are its half-close, behind all that came before",
+        arguments: [
+            (TrackingService.streamPath, nil), (TrackingService.streamPath, "gzip"), ("/a/b", nil),
+            ("/a/b", "gzip"),
+        ] as [(String, String?)])
+    func trailers(_ path: String, _ encoding: String?) throws {
+        let channel = try self.channel(CompressorBudget(limit: 0))
+        var head: HPACKHeaders = [":path": path]
+        if let encoding { head.add(name: "grpc-encoding", value: encoding) }
+        try channel.writeInbound(self.headers(head))
+        try channel.writeInbound(self.data(self.message))
+        try channel.writeInbound(self.headers(["x-end": "1"], isEnd: true))
+        // Inflated messages pass in batches, each of which the reader asks for.
+        channel.pipeline.read()
+        let passed = try self.passed(channel)
+        #expect(passed.map { $0.bytes } == [self.message, []])
+        #expect(passed.map { $0.isEnd } == [false, true])
+        #expect(try channel.readOutbound(as: Frame.self) == nil && channel.isActive)
+    }
+
+    @Test("trailers behind a call's answer are its half-close too")
+    func lateTrailers() throws {
+        let channel = try self.channel()
+        try channel.writeInbound(self.headers([":path": "/a/b"]))
+        try channel.writeOutbound(self.headers(["grpc-status": "0"], isEnd: true))
+        try channel.writeInbound(self.headers(["x-end": "1"], isEnd: true))
+        #expect(try self.passed(channel).map { $0.isEnd } == [true])
+    }
+
     @Test("a stream that the library closes over a frame gets no frame twice")
     func closedMeanwhile() throws {
         let closer = FirstFrameCloser()

@@ -70,7 +70,7 @@ struct CallStateMachine {
 
     // MARK: Headers
 
-    /// Reads the headers of a call, and removes its timeout.
+    /// Reads the headers of a call, removes its timeout, and normalizes its content type.
     mutating func receiveHead(
         _ headers: inout HPACKHeaders, isEnd: Bool, metadataLimit: MetadataLimit,
         limits: MessageLimits
@@ -83,6 +83,7 @@ struct CallStateMachine {
         case .after(let time): timeout = time
         case .malformed(let value): return .refuse(.timeout(CallTimeout.shown(value)))
         }
+        ContentType.normalize(&headers)
         let path = headers.first(name: ":path")
         self.isSent = isEnd
         self.isStream = path == limits.streamPath
@@ -102,7 +103,10 @@ struct CallStateMachine {
 
     /// Receives bytes of the client's messages.
     ///
-    /// - Parameter hasRoom: whether they may wait for the call's reader.
+    /// - Parameters:
+    ///   - isEnd: whether the client half-closes with them. Its trailers, if it sends any, are a
+    ///     half-close without bytes.
+    ///   - hasRoom: whether they may wait for the call's reader.
     mutating func receive(_ bytes: ByteBuffer, isEnd: Bool, hasRoom: Bool) -> Action {
         if isEnd {
             self.isSent = true

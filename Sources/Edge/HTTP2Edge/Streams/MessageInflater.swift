@@ -20,6 +20,7 @@ final class MessageInflater {
     private static let mostFirstRoom = 4096
 
     private let maxBytes: Int
+    private let isGzip: Bool
     private let inflater: OpaquePointer
     private var pending = ByteBuffer()
 
@@ -29,6 +30,7 @@ final class MessageInflater {
             let inflater = sightline_inflater_make(encoding == "gzip")
         else { return nil }
         self.maxBytes = maxBytes
+        self.isGzip = encoding == "gzip"
         self.inflater = inflater
     }
 
@@ -78,13 +80,19 @@ final class MessageInflater {
         plain.writeInteger(UInt8(0))
         plain.writeInteger(UInt32(0))
         var status = SIGHTLINE_INFLATE_NEEDS_ROOM
-        // The loop ends: each step fills its room, and the total is bounded.
+        // The loop ends: each step fills its room, and the total is bounded, or it takes a member of
+        // at least 20 bytes (0.1 µs each, 5 ms for a message of 1 MiB).
         while status == SIGHTLINE_INFLATE_NEEDS_ROOM {
             // One byte beyond the limit distinguishes a message that fits exactly.
             let inflatedBytes = plain.readableBytes - Self.prefixBytes
             let room = min(max(firstRoom, inflatedBytes), self.maxBytes + 1 - inflatedBytes)
             guard room > 0 else { throw .tooLarge }
             status = self.step(&message, into: &plain, room: room)
+            // gzip may have several members (RFC 1952, section 2.2): their contents in a row.
+            if status == SIGHTLINE_INFLATE_ENDED, self.isGzip, message.readableBytes > 0 {
+                guard sightline_inflater_reset(self.inflater) else { throw .malformed }
+                status = SIGHTLINE_INFLATE_NEEDS_ROOM
+            }
         }
         guard status == SIGHTLINE_INFLATE_ENDED else { throw .malformed }
         let length = plain.readableBytes - Self.prefixBytes

@@ -60,7 +60,9 @@ final class StreamEdge: ChannelDuplexHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch self.unwrapInboundIn(data) {
-        case .headers(let frame) where self.machine.isIdle: return self.readHead(frame, context)
+        case .headers(let frame):
+            guard !self.machine.isIdle else { return self.readHead(frame, context) }
+            return self.readTrailers(frame, context)
         case .data(let frame):
             guard case .byteBuffer(let bytes) = frame.data else { break }
             let hasRoom =
@@ -119,6 +121,16 @@ final class StreamEdge: ChannelDuplexHandler {
         frame.endStream = false
         context.fireChannelRead(self.wrapInboundOut(.headers(frame)))
         if head.endStream { self.passEnd(context) }
+    }
+
+    /// The client's trailers, which gRPC does not use, are its half-close. The library would reset
+    /// the stream, as for a second head.
+    private func readTrailers(
+        _ trailers: HTTP2Frame.FramePayload.Headers, _ context: ChannelHandlerContext
+    ) {
+        let (isEnd, bytes) = (trailers.endStream, ByteBuffer())
+        let action = self.machine.receive(bytes, isEnd: isEnd, hasRoom: true)
+        self.perform(action, bytes, context) { self.frame(bytes, isEnd: isEnd) }
     }
 
     /// Chooses the encodings of the call; false if there is no memory to inflate its messages.
