@@ -69,14 +69,14 @@ struct ExpiringStreamTests {
             let tenant = try #require(Tenant("tenant-a"))
             let (requests, sender) = AsyncThrowingStream.makeStream(of: CoalescedRequests.self)
             let (answers, receiver) = AsyncStream.makeStream(of: Response.self)
+            let ingest = Ingest(
+                admission: Admission(), journal: journal,
+                budget: MemoryBudget(hardBytes: 1 << 30, softPercent: 80),
+                quotas: try TenantQuotas(QuotaConfiguration()), metrics: ServerMetrics())
             let stream = EventStream(
-                ingest: Ingest(
-                    admission: Admission(), journal: journal,
-                    budget: MemoryBudget(hardBytes: 1 << 30, softPercent: 80),
-                    quotas: try TenantQuotas(QuotaConfiguration()), metrics: ServerMetrics()),
-                configuration: StreamConfiguration(),
+                ingest: ingest, configuration: StreamConfiguration(),
                 caller: Principal(tenant: tenant, proof: .token, expiry: expiry),
-                allowance: Allowance(tenant: tenant, quota: nil), clock: Self.wallClock(clock),
+                allowance: try ingest.allowance(of: tenant), clock: Self.wallClock(clock),
                 requests: StreamingServerRequest(
                     metadata: [:], messages: RPCAsyncSequence(wrapping: requests)))
             let writer = RPCWriter(

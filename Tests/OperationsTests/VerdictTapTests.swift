@@ -13,8 +13,8 @@ struct VerdictTapTests {
         let refusal: TapRefusal?
     }
 
-    private static let (a, b, c) = (
-        TapOrigin.tenant("a"), TapOrigin.tenant("b"), TapOrigin.tenant("c")
+    private static let (a, b, c, d) = (
+        TapOrigin.tenant("a"), TapOrigin.tenant("b"), TapOrigin.tenant("c"), TapOrigin.tenant("d")
     )
 
     @Test(
@@ -25,7 +25,10 @@ struct VerdictTapTests {
                 readers: [a, a], next: a,
                 refusal: .exceeded(2, key: "tap.max_readers_per_tenant")),
             Row(readers: [a, a], next: b, refusal: nil),
-            Row(readers: [a, a, b], next: c, refusal: .exceeded(3, key: "tap.max_readers")),
+            Row(readers: [a, a, b], next: b, refusal: .exceeded(3, key: "tap.max_readers")),
+            // Of three tenants each may have one in any case, and of four none.
+            Row(readers: [a, a, b], next: c, refusal: nil),
+            Row(readers: [a, a, b, c], next: d, refusal: .exceeded(3, key: "tap.max_readers")),
             Row(readers: [a, a, b], next: .operatorSocket, refusal: nil),
             Row(
                 readers: [.operatorSocket, .operatorSocket], next: .operatorSocket, refusal: nil),

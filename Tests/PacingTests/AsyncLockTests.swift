@@ -105,16 +105,51 @@ struct AsyncLockTests {
         #expect(await last.value)
     }
 
-    @Test("no more wait than may; a place that was cancelled counts no more")
-    func bound() throws {
-        let holder = try #require(self.lock.enqueue(maxWaiting: 1))
-        let waiting = try #require(self.lock.enqueue(maxWaiting: 1))
-        #expect(self.lock.enqueue(maxWaiting: 1) == nil)
-        waiting.cancel()
-        let next = try #require(self.lock.enqueue(maxWaiting: 1))
-        #expect(self.lock.enqueue(maxWaiting: 1) == nil)
-        for place in [holder, waiting, next] { place.leave() }
-        #expect(self.lock.enqueue(maxWaiting: 1) != nil)
+    /// What streams are told apart by.
+    private final class Stream: Sendable {}
+
+    @Test("those that ask in lines have it in turns: by tenant, and then by stream")
+    func turns() async {
+        let streams = (0..<3).map { _ in Stream() }
+        func holder(_ number: Int, _ tenant: UInt8, _ stream: Int) -> Task<Void, Never> {
+            let line = TurnLine(tenant: [tenant], stream: ObjectIdentifier(streams[stream]))
+            return Task.immediate {
+                let place = self.lock.enqueue(in: line)
+                defer { place.leave() }
+                _ = await place.acquire()
+                await self.record.hold(number)
+            }
+        }
+        let holders = [
+            holder(0, 1, 0), holder(1, 1, 0), holder(2, 1, 0), holder(3, 1, 1), holder(4, 1, 0),
+            holder(5, 2, 2), holder(6, 2, 2), holder(7, 1, 1),
+        ]
+        for holder in holders { await holder.value }
+        // The second tenant is served after the first one's first, then they alternate. Of the first
+        // one's streams, the second is served before the first is again.
+        #expect(self.record.holders == [0, 5, 3, 6, 1, 7, 2, 4])
+        #expect(!self.record.hasOverlap)
+    }
+
+    @Test("who comes again does not come before those that have waited")
+    func returning() async {
+        let streams = (0..<2).map { _ in Stream() }
+        let lines = streams.enumerated().map {
+            TurnLine(tenant: [UInt8($0.offset)], stream: ObjectIdentifier($0.element))
+        }
+        var places = [self.lock.enqueue(in: lines[0]), self.lock.enqueue(in: lines[1])]
+        var served: [Int] = []
+        for _ in 0..<4 {
+            for tenant in 0..<2 {
+                let held = places[tenant]
+                #expect(await held.acquire())
+                served.append(tenant)
+                places[tenant] = self.lock.enqueue(in: lines[tenant])
+                held.leave()
+            }
+        }
+        #expect(served == [0, 1, 0, 1, 0, 1, 0, 1])
+        for place in places { place.leave() }
     }
 
     @Test("the lock is lost by none of many tasks that come, are cancelled and hold it")

@@ -9,7 +9,7 @@ internal import TrackingRules
 struct AckQueueTests {
     private let queue = AckQueue(
         maxRequests: 2, maxBytes: 1 << 20,
-        budget: MemoryBudget(hardBytes: 1 << 30, softPercent: 80))
+        memory: MemoryBudget(hardBytes: 1 << 30, softPercent: 80).share(of: "default"))
 
     private func begin(_ sequences: ClosedRange<UInt64>) throws -> [AdmittedRequest] {
         try sequences.map { sequence in

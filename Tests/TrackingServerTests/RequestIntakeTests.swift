@@ -21,7 +21,8 @@ struct RequestIntakeTests {
             admission: Admission(), journal: journal,
             budget: MemoryBudget(hardBytes: 1 << 30, softPercent: 80),
             quotas: try TenantQuotas(QuotaConfiguration()), metrics: ServerMetrics())
-        let acks = AckQueue(maxRequests: 10_000, maxBytes: 1 << 30, budget: ingest.budget)
+        let acks = AckQueue(
+            maxRequests: 10_000, maxBytes: 1 << 30, memory: ingest.budget.share(of: "default"))
         return RequestIntake(
             ingest: ingest, tenant: .standard, acks: acks, metadata: [:])
     }

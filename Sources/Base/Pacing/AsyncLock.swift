@@ -3,6 +3,9 @@ internal import Synchronization
 /// A lock for asynchronous work: tasks get it in the order in which they asked, and hold it while
 /// they are suspended. An actor would not do, since it serves another task at each suspension.
 ///
+/// Tasks that ask in a line (`TurnLine`) get it in turns: the tenant that had it longest ago, and of
+/// its streams the one that had it longest ago.
+///
 ///     let place = lock.enqueue()
 ///     defer { place.leave() }
 ///     guard await place.acquire() else { throw CancellationError() }
@@ -13,13 +16,15 @@ package final class AsyncLock: Sendable {
     private let state = Mutex(State())
 
     fileprivate struct State {
-        /// The holder, and behind it those that wait.
+        /// The holder, and behind it those that wait, in the order in which they came.
         var queue: [Entry] = []
         var lastID: UInt64 = 0
+        var turns = LockTurns()
     }
 
     fileprivate struct Entry {
         let id: UInt64
+        let line: TurnLine?
         /// Set while the place's task is suspended in `acquire`.
         var waiter: CheckedContinuation<Bool, Never>?
         /// Whether the place was cancelled while it held the lock.
@@ -50,17 +55,10 @@ package final class AsyncLock: Sendable {
         package func leave() { self.lock.leave(self.id) }
     }
 
-    /// Takes the last place in the queue, which has the lock at once if there is no other.
-    package func enqueue() -> Place {
-        Place(lock: self, id: self.state.withLock { $0.enqueue() })
-    }
-
-    /// Does the same, but returns nil if `maxWaiting` places wait behind the holder's already.
-    package func enqueue(maxWaiting: Int) -> Place? {
-        let id = self.state.withLock { state in
-            state.queue.count <= maxWaiting ? state.enqueue() : nil
-        }
-        return id.map { Place(lock: self, id: $0) }
+    /// Takes the last place in the queue, or in a line of it; it has the lock at once if there is no
+    /// other.
+    package func enqueue(in line: TurnLine? = nil) -> Place {
+        Place(lock: self, id: self.state.withLock { $0.enqueue(in: line) })
     }
 
     private func acquire(_ id: UInt64) async -> Bool {
@@ -101,16 +99,57 @@ package final class AsyncLock: Sendable {
             let entry = state.queue.remove(at: index)
             guard index == 0 else { return (entry.waiter, false) }
             // The next one has the lock from here on, so that no later one comes first.
-            return (state.takeFirstWaiter(), true)
+            return (state.passOn(), true)
         }
         waiter?.resume(returning: hasLock)
     }
 }
 
+/// When each line had its last turn, of those that have waited since all were served.
+private struct LockTurns {
+    /// The number of the last turn.
+    private var number: UInt64 = 0
+    private var tenants: [[UInt8]: UInt64] = [:]
+    private var lines: [TurnLine: UInt64] = [:]
+
+    /// The lines that are remembered although they may have nothing that waits.
+    private static let maxIdleLines = 1000
+
+    /// Notes that an entry has the lock.
+    mutating func note(_ line: TurnLine?) {
+        guard let line else { return }
+        self.number &+= 1
+        self.tenants[line.tenant] = self.number
+        self.lines[line] = self.number
+    }
+
+    /// Forgets lines that do not wait, if there are many.
+    mutating func forget(allBut waiting: some Sequence<TurnLine>) {
+        guard self.lines.count > Self.maxIdleLines else { return }
+        let waiting = Set(waiting)
+        let tenants = Set(waiting.map(\.tenant))
+        self.lines = self.lines.filter { waiting.contains($0.key) }
+        self.tenants = self.tenants.filter { tenants.contains($0.key) }
+    }
+
+    mutating func removeAll() { if self.number > 0 { self = LockTurns() } }
+
+    /// Whether a line's turn comes before another's; the same line's does not.
+    func isDue(_ line: TurnLine?, before other: TurnLine?) -> Bool {
+        self.last(line) < self.last(other)
+    }
+
+    private func last(_ line: TurnLine?) -> (UInt64, UInt64) {
+        guard let line else { return (0, 0) }
+        return (self.tenants[line.tenant] ?? 0, self.lines[line] ?? 0)
+    }
+}
+
 extension AsyncLock.State {
-    fileprivate mutating func enqueue() -> UInt64 {
+    fileprivate mutating func enqueue(in line: TurnLine?) -> UInt64 {
         self.lastID &+= 1
-        self.queue.append(AsyncLock.Entry(id: self.lastID))
+        if self.queue.isEmpty { self.turns.note(line) }
+        self.queue.append(AsyncLock.Entry(id: self.lastID, line: line))
         return self.lastID
     }
 
@@ -123,9 +162,22 @@ extension AsyncLock.State {
         return index == 0 ? true : nil
     }
 
-    /// The continuation of the lock's new holder, if its task is suspended already.
-    fileprivate mutating func takeFirstWaiter() -> CheckedContinuation<Bool, Never>? {
-        guard !self.queue.isEmpty else { return nil }
+    /// Makes the one whose turn it is the holder. Returns its continuation, if its task is suspended
+    /// already.
+    fileprivate mutating func passOn() -> CheckedContinuation<Bool, Never>? {
+        guard !self.queue.isEmpty else {
+            self.turns.removeAll()
+            return nil
+        }
+        var next = 0
+        for index in self.queue.indices.dropFirst()
+        where self.turns.isDue(self.queue[index].line, before: self.queue[next].line) {
+            next = index
+        }
+        let holder = self.queue.remove(at: next)
+        self.queue.insert(holder, at: 0)
+        self.turns.note(holder.line)
+        self.turns.forget(allBut: self.queue.lazy.compactMap(\.line))
         defer { self.queue[0].waiter = nil }
         return self.queue[0].waiter
     }

@@ -12,7 +12,7 @@ package struct EdgeConfiguration: KeyedConfiguration {
     package var smallMessageBytes = 16 << 10
     /// How long a message may take from its first to its last byte.
     package var messageTimeout = Duration.seconds(30)
-    /// The maximum bytes of unread messages and answers in all calls, beyond 16 KiB each.
+    /// The maximum bytes of unread messages and answers of a lone connection, beyond 16 KiB each.
     package var bytesWaiting = 64 << 20
     /// How long a client may leave answers unread.
     package var answerTimeout = Duration.seconds(30)
@@ -37,7 +37,8 @@ package struct EdgeConfiguration: KeyedConfiguration {
             "seconds that a message may take, and all that is sent in a call but StreamEvents"),
         .number(
             "limits.bytes_waiting", \.bytesWaiting, (1 << 20)...(1 << 40),
-            "bytes of messages and answers over 16 KiB that may wait to be read in all calls",
+            "bytes of messages and answers over 16 KiB that may wait to be read in all calls, of "
+                + "which each of N tenants may have the N-th part in any case",
             unit: "bytes"),
         .duration(
             "stream.ack_seconds", \.answerTimeout, 1...3600,

@@ -99,12 +99,15 @@ package struct EdgePipeline: Sendable {
             ChannelOptions.Types.SocketOption(
                 level: .tcp, name: .init(rawValue: TCP_USER_TIMEOUT)),
             value: Int(TimeAmount(self.connections.userTimeout).milliseconds))
-        try self.addHandlers(toConnection: connection)
+        try self.addHandlers(
+            toConnection: connection, ConnectionShares(peer: address?.bytes ?? []))
     }
 
     /// Adds the handlers of a connection: TLS if configured, the guard, and then the transport's
     /// own, HTTP/2 first.
-    private func addHandlers(toConnection connection: any Channel) throws {
+    private func addHandlers(
+        toConnection connection: any Channel, _ shares: ConnectionShares
+    ) throws {
         let pipeline = connection.pipeline.syncOperations
         let tls = try? pipeline.handler(type: NIOSSLServerHandler.self)
         let ends = self.connectionEnds
@@ -112,7 +115,8 @@ package struct EdgePipeline: Sendable {
         let handlers: [any ChannelHandler] =
             [failures].compactMap(\.self) + [
                 ConnectionGuard(
-                    self.connections, maxAge: self.drawnAge(), onEnd: self.connectionEnds.count)
+                    self.connections, maxAge: self.drawnAge(), shares: shares,
+                    onEnd: self.connectionEnds.count)
             ]
         try pipeline.addHandlers(handlers, position: tls.map { .after($0) } ?? .first)
     }
@@ -142,17 +146,20 @@ package struct EdgePipeline: Sendable {
     /// Adds the handlers of a stream: its edge, the check for unread answers, and then the
     /// transport's own, gRPC's framing first.
     private func addHandlers(to stream: any Channel) throws {
+        // No guard if the connection has closed meanwhile: then there is nothing to count.
+        let connection = try? stream.parent?.pipeline.syncOperations.handler(
+            type: ConnectionGuard.self)
         let handlers: [any ChannelHandler] = [
             StreamEdge(
                 limits: self.messageLimits,
                 metadataLimit: MetadataLimit(maxBytes: self.configuration.metadataBytes),
-                compressors: self.compressors, termination: self.termination),
+                compressors: self.compressors,
+                connection: connection?.shares ?? ConnectionShares(),
+                termination: self.termination),
             UnreadAnswersHandler(timeout: TimeAmount(self.configuration.answerTimeout)),
         ]
         try stream.pipeline.syncOperations.addHandlers(handlers, position: .first)
-        // No guard if the connection has closed meanwhile: then there is nothing to count.
-        let connection = stream.parent?.pipeline.syncOperations
-        try? connection?.handler(type: ConnectionGuard.self).streamOpened(stream)
+        connection?.streamOpened(stream)
     }
 }
 

@@ -38,7 +38,7 @@ package struct ServerConfiguration: Sendable {
     package var policy = Policy()
     /// Limits of requests and events.
     package var limits = Limits()
-    /// Bytes of requests that may be under way in all streams.
+    /// Bytes of requests that may be under way on a lone connection.
     package var bytesInFlight = 256 << 20
     /// The share of them from which on new calls are refused, so that what is under way has room.
     /// It has no key.
@@ -205,13 +205,15 @@ extension ServerConfiguration: KeyedConfiguration {
         [
             .number(
                 "limits.bytes_in_flight", \.bytesInFlight, (1 << 20)...(1 << 40),
-                "bytes of requests that may be under way in all streams; then reading stops; new "
-                    + "calls are refused from 80 % on",
+                "bytes of requests that may be under way, of which each of N tenants may have the "
+                    + "N-th part in any case; beyond that its streams are not read, and from 80 % "
+                    + "on its new calls are refused",
                 unit: "bytes"),
             .number(
                 "limits.waiting_calls", \.maxWaitingCalls, 1...10_000,
                 "calls that record nothing (ExplainEvents, InspectPayload, ExplainDelivery) that "
-                    + "may wait until it is their turn", unit: "calls"),
+                    + "may wait until it is their turn, by tenant; each of N tenants may have the "
+                    + "N-th part of them in any case", unit: "calls"),
         ],
         Self.keys(of: \.stream), Self.keys(of: \.quotas), Self.keys(of: \.journal),
         Self.keys(of: \.journal.ledger),
@@ -248,7 +250,8 @@ extension ServerConfiguration: KeyedConfiguration {
         [
             .number(
                 "health.max_watchers", \.maxHealthWatchers, 0...10_000,
-                "watches of health that may be open at once", unit: "watches"),
+                "watches of health that may be open at once, of which each of N peers' addresses "
+                    + "may have the N-th part in any case", unit: "watches"),
             .flag(
                 "reflection.enabled", \.isReflectionEnabled,
                 "whether clients may ask what the services look like"),

@@ -52,10 +52,13 @@ struct MessageLimitsTests {
     }
 
     private let buffered = BufferedBytes(maxBytes: 1 << 20)
+    /// The one that calls come on, if their test names no other.
+    private let connection = ConnectionShares()
 
     private func channel(
         _ path: String = TrackingService.streamPath, encoding: String? = nil,
-        fields: HPACKHeaders = [:], _ handlers: any ChannelHandler...
+        fields: HPACKHeaders = [:], on connection: ConnectionShares? = nil,
+        _ handlers: any ChannelHandler...
     ) throws -> EmbeddedChannel {
         let channel = EmbeddedChannel()
         var configuration = EdgeConfiguration()
@@ -65,7 +68,7 @@ struct MessageLimitsTests {
                 configuration, streamPath: TrackingService.streamPath,
                 methodBytes: TrackingService.messageBytes, buffered: self.buffered),
             metadataLimit: MetadataLimit(maxBytes: 1000), compressors: CompressorBudget(limit: 0),
-            termination: EdgeTrailers.termination())
+            connection: connection ?? self.connection, termination: EdgeTrailers.termination())
         try channel.pipeline.syncOperations.addHandler(edge)
         try channel.pipeline.syncOperations.addHandlers(handlers)
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
@@ -135,12 +138,12 @@ struct MessageLimitsTests {
     @Test("a unary call's message counts until the call has ended")
     func countedUnary() throws {
         let channel = try self.channel(TrackingService.recordPath)
-        #expect(try self.call(channel) == nil)
+        let call = try #require(try self.call(channel))
         try self.send(100_000, of: 100_000, to: channel)
-        #expect(self.buffered.count == 100_005 - Self.freeBytes)
+        #expect(self.buffered.count == 100_005 - Self.freeBytes && call.count == 100_005)
         try channel.writeOutbound(
             Frame.headers(.init(headers: ["grpc-status": "0"], endStream: true)))
-        #expect(self.buffered.count == 0)
+        #expect(self.buffered.count == 0 && self.buffered.call(["sightline-call": "1"]) == nil)
     }
 
     @Test("a client's own number of a call is not believed")
@@ -177,6 +180,92 @@ struct MessageLimitsTests {
         try self.send(left + beyond, to: channel)
         #expect(try self.reason(channel) == (beyond == 0 ? nil : "OVERLOADED"))
         #expect(channel.isActive == (beyond == 0) && other.isActive)
+    }
+
+    /// Fills a connection's share with calls of a tenant, or of a stranger, and gives those that were
+    /// taken. Each holds 83,621 bytes over 16 KiB.
+    private func fill(
+        _ connection: ConnectionShares, of tenant: String? = nil
+    ) throws -> [EmbeddedChannel] {
+        var channels: [EmbeddedChannel] = []
+        while true {
+            let channel = try self.channel(on: connection)
+            let call = try #require(try self.call(channel))
+            if let tenant { call.assign(to: tenant.utf8) }
+            try self.send(100_000, of: 1 << 20, to: channel)
+            guard try self.reason(channel) == nil else { return channels }
+            channels.append(channel)
+        }
+    }
+
+    /// Whether a new call may hold so many bytes over 16 KiB.
+    private func isTaken(
+        _ bytes: Int, on connection: ConnectionShares, of tenant: String
+    ) throws -> Bool {
+        let channel = try self.channel(on: connection)
+        try #require(try self.call(channel)).assign(to: tenant.utf8)
+        try self.send(Self.freeBytes - 5 + bytes, of: 1 << 20, to: channel)
+        guard try self.reason(channel) == nil else { return false }
+        _ = try channel.finish()
+        return true
+    }
+
+    @Test("a tenant with many connections leaves another its half, at the limit and not beyond")
+    func tenants() throws {
+        let half = self.buffered.maxBytes / 2
+        let hogs = try (0..<3).flatMap { _ in try self.fill(ConnectionShares(), of: "loud") }
+        #expect(self.buffered.count > self.buffered.maxBytes)
+        #expect(self.buffered.count < self.buffered.maxBytes / 4 * 5)
+        #expect(try self.isTaken(half, on: ConnectionShares(), of: "quiet"))
+        #expect(try !self.isTaken(half + 1, on: ConnectionShares(), of: "quiet"))
+        #expect(try !self.isTaken(half, on: ConnectionShares(), of: "loud"))
+        for hog in hogs { _ = try hog.finish() }
+        #expect(self.buffered.count == 0)
+    }
+
+    @Test("beside connections that take what they can, one more of their tenant has its part")
+    func connections() throws {
+        let hogs = try (0..<2).flatMap { _ in try self.fill(ConnectionShares(), of: "loud") }
+        // A quarter of the third part.
+        let part = self.buffered.maxBytes / 12
+        #expect(try self.isTaken(part, on: ConnectionShares(), of: "loud"))
+        #expect(try !self.isTaken(part + 1, on: ConnectionShares(), of: "loud"))
+        for hog in hogs { _ = try hog.finish() }
+        #expect(self.buffered.count == 0)
+    }
+
+    @Test("strangers of one address leave those of another their half")
+    func strangers() throws {
+        let calls = try [[1], [1], [2]].map { try self.fill(ConnectionShares(peer: $0)) }
+        // An eighth of the bound is one call, and a half are six.
+        #expect(calls.map(\.count) == [12, 1, 6])
+        for call in calls.joined() { _ = try call.finish() }
+        #expect(self.buffered.count == 0)
+    }
+
+    @Test("a call's bytes are its tenant's once that is known, also those that came before")
+    func assigned() throws {
+        let channel = try self.channel()
+        let call = try #require(try self.call(channel))
+        try self.send(100_000, of: 200_000, to: channel)
+        call.assign(to: "quiet".utf8)
+        try self.send(100_000, to: channel)
+        #expect(self.buffered.count == 200_005 - Self.freeBytes)
+        for taken in [50_000, 50_000] { call.take(taken) }
+        #expect(self.buffered.count == 100_005 - Self.freeBytes)
+        // Nothing of it counts as a stranger's: of two tenants this one has its half.
+        let hogs = try self.fill(ConnectionShares(), of: "loud")
+        let left = self.buffered.maxBytes / 2 - 83_621
+        #expect(try self.isTaken(left, on: ConnectionShares(), of: "quiet"))
+        #expect(try !self.isTaken(left + 1, on: ConnectionShares(), of: "quiet"))
+        for channel in hogs + [channel] { _ = try channel.finish() }
+        #expect(self.buffered.count == 0)
+        // Later calls of the connection are that tenant's from their first byte: strangers, who have
+        // used up the bound, leave them its half.
+        let later = try self.fill(ConnectionShares(peer: [1]))
+        #expect(later.count == 12)
+        #expect(try self.fill(self.connection).count == 6)
+        for stranger in later { _ = try stranger.finish() }
     }
 
     @Test("what comes behind a call's answer is read and dropped, but for its end")

@@ -89,4 +89,16 @@ struct HealthBoardTests {
         board.endWatch(first)
         _ = try board.watch("")
     }
+
+    @Test("a peer with all watches leaves another its half, at the limit and not beyond")
+    func peers() throws {
+        let board = self.board(maxWatchers: 4)
+        for _ in 0..<4 { _ = try board.watch("", from: [1]) }
+        let own = try (0..<2).map { _ in try board.watch("", from: [2]).id }
+        for peer in [[UInt8(1)], [2]] {
+            #expect(throws: GoogleRPCStatus.self) { _ = try board.watch("", from: peer) }
+        }
+        board.endWatch(own[0])
+        _ = try board.watch("", from: [2])
+    }
 }

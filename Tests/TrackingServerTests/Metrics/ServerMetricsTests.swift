@@ -141,7 +141,7 @@ struct ServerMetricsTests {
         do {
             let acks = AckQueue(
                 maxRequests: 9, maxBytes: 1 << 20,
-                budget: MemoryBudget(hardBytes: 1 << 20, softPercent: 80)
+                memory: MemoryBudget(hardBytes: 1 << 20, softPercent: 80).share(of: "default")
             ) { metrics.count($0, of: .streamEvents) }
             let intake = RequestIntake(
                 ingest: Ingest(

@@ -16,6 +16,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
     static let farewell = TimeAmount.seconds(1)
 
     let times: Times
+    /// What the connection's calls have of the bounds that tenants share.
+    let shares: ConnectionShares
     let onEnd: (ConnectionEnd) -> Void
     private(set) var gate = FrameGate()
     private(set) var outbound = HTTP2FrameReader(side: .server)
@@ -48,8 +50,10 @@ final class ConnectionGuard: ChannelDuplexHandler {
     /// Creates a guard; `maxAge` already includes the random variation.
     init(
         _ configuration: ConnectionConfiguration, maxAge: TimeAmount,
+        shares: ConnectionShares = ConnectionShares(),
         onEnd: @escaping (ConnectionEnd) -> Void
     ) {
+        self.shares = shares
         self.times = Times(
             handshake: TimeAmount(configuration.handshakeTimeout),
             idle: TimeAmount(configuration.idleTimeout), age: maxAge,

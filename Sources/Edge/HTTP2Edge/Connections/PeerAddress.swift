@@ -3,7 +3,7 @@ internal import NIOCore
 /// The key by which connections are limited: an IPv4 address, or the /64 of an IPv6 address, since
 /// one host usually has a whole /64.
 struct PeerAddress: Hashable, Sendable {
-    private let bytes: [UInt8]
+    let bytes: [UInt8]
 
     /// The key of an IP address; nil for other addresses.
     init?(_ address: SocketAddress) {

@@ -1,43 +1,40 @@
 package import GRPCCore
 internal import NIOHPACK
+internal import Pacing
 internal import Synchronization
 
 /// Counts the bytes of all calls that wait in front of the service: incomplete and inflated
 /// messages, requests that are not read because of a quota or a full journal, and answers that
-/// clients do not read.
+/// clients do not read. Tenants and connections have shares of them (`SharedBound`), and so do the
+/// addresses of peers whose tenants are not known.
 package final class BufferedBytes: Sendable {
-    /// The maximum bytes; beyond it no call may add any.
-    package let maxBytes: Int
-
-    private let bytes = Atomic(0)
+    fileprivate let bound: SharedBound
     private let lastNumber = Atomic<UInt64>(0)
-    /// The calls whose readers take bytes, by number.
+    /// The open calls, by number.
     private let calls = Mutex<[UInt64: BufferedCall]>([:])
 
     /// Creates a counter with a limit.
-    package init(maxBytes: Int) { self.maxBytes = maxBytes }
+    package init(maxBytes: Int) { self.bound = SharedBound(maxBytes) }
+
+    /// The maximum bytes of a lone connection.
+    package var maxBytes: Int { self.bound.bound }
 
     /// The bytes that wait at present.
-    package var count: Int { self.bytes.load(ordering: .relaxed) }
-
-    /// Adds buffered bytes; a negative number removes them.
-    ///
-    /// - Returns: the new total.
-    @discardableResult
-    func add(_ bytes: Int) -> Int {
-        self.bytes.wrappingAdd(bytes, ordering: .relaxed).newValue
-    }
+    package var count: Int { self.bound.used }
 
     fileprivate func close(_ call: BufferedCall) {
         _ = self.calls.withLock { $0.removeValue(forKey: call.number) }
     }
 
-    /// Registers a new call. If its reader takes messages one by one, its number is written into
-    /// the headers, replacing one that a client may have sent.
-    func open(_ headers: inout HPACKHeaders, isStream: Bool) -> BufferedCall {
-        guard isStream else { return BufferedCall(of: self, number: 0) }
+    /// Registers a new call. Its number is written into the headers, replacing one that a client may
+    /// have sent.
+    func open(_ headers: inout HPACKHeaders, on connection: ConnectionShares) -> BufferedCall {
         let number = self.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
-        let call = BufferedCall(of: self, number: number)
+        let likely =
+            connection.waitingBytes.firstShare
+            ?? self.bound.share(
+                ofStranger: connection.strangerName, on: connection.strangerBytes)
+        let call = BufferedCall(of: self, number: number, on: connection, likely: likely)
         self.calls.withLock { $0[number] = call }
         headers.replaceOrAdd(name: Self.field, value: String(number))
         return call
@@ -62,31 +59,70 @@ package final class BufferedBytes: Sendable {
 
 /// The buffered bytes of one call. The edge adds and the reader takes, on different threads.
 /// Closing the call removes the rest. A call that is never read counts until its end.
+///
+/// The edge knows a call's tenant only once the service has checked its credentials. Until then the
+/// call's bytes count as those of the connection's first tenant, or of a stranger.
 package final class BufferedCall: Sendable {
     /// The bytes of each call and of each answer that are not counted: the call itself takes more.
     /// By default, messages to methods without credentials are no larger. An unauthenticated call
     /// to another method counts until its refusal is written, at most for `stream.ack_seconds`.
     static let freeBytes = 16 << 10
 
+    /// The shares of the connection that it came on.
+    package let connection: ConnectionShares
     fileprivate let number: UInt64
     private let total: BufferedBytes
     private let bytes = Atomic(0)
+    /// The share of the tenant, once it is known.
+    private let tenantShare = AtomicLazyReference<SharedBound.Share>()
+    private let likelyShare: SharedBound.Share
+    /// The bytes that count for the likely share.
+    private let likelyBytes = Atomic(0)
 
-    fileprivate init(of total: BufferedBytes, number: UInt64) {
+    fileprivate init(
+        of total: BufferedBytes, number: UInt64, on connection: ConnectionShares,
+        likely share: SharedBound.Share
+    ) {
         self.total = total
         self.number = number
+        self.connection = connection
+        self.likelyShare = share
     }
 
     /// The bytes of this call that wait at present.
     var count: Int { self.bytes.load(ordering: .relaxed) }
 
+    /// Counts the call's bytes as a tenant's, those that have come and those that will. Called once,
+    /// before any are taken.
+    package func assign(to tenant: String.UTF8View) {
+        let share = self.total.bound.share(of: tenant, on: self.connection.waitingBytes)
+        guard self.tenantShare.storeIfNil(share) === share else { return }
+        // Bytes that are counted at this moment stay with the likely share until they are taken.
+        let counted = self.likelyBytes.exchange(0, ordering: .relaxed)
+        share.add(counted)
+        self.likelyShare.remove(counted)
+    }
+
     /// Adds received bytes.
     ///
-    /// - Returns: whether the total stays within the limit.
+    /// - Returns: whether the call's share has room for them.
     func add(_ bytes: Int) -> Bool {
         let (before, after) = self.bytes.wrappingAdd(bytes, ordering: .relaxed)
-        guard after > Self.freeBytes else { return true }
-        return self.count(from: before, to: after) <= self.total.maxBytes
+        let counted = Self.counted(after) &- Self.counted(before)
+        guard counted > 0 else { return true }
+        let tenantShare = self.tenantShare.load()
+        if tenantShare == nil { self.likelyBytes.wrappingAdd(counted, ordering: .relaxed) }
+        let share = tenantShare ?? self.likelyShare
+        share.add(counted)
+        return share.hasRoom()
+    }
+
+    /// Counts an answer until it is written.
+    ///
+    /// - Returns: the share that it counts for, which has to remove it; nil if there is no room.
+    func hold(answer bytes: Int) -> SharedBound.Share? {
+        let share = self.share
+        return share.take(bytes) ? share : nil
     }
 
     /// Removes bytes that were taken, at most those present: coalesced requests have prefixes that
@@ -98,22 +134,40 @@ package final class BufferedCall: Sendable {
             let (isDone, seen) = self.bytes.weakCompareExchange(
                 expected: own, desired: own &- taken, ordering: .relaxed)
             if isDone {
-                if own > Self.freeBytes { self.count(from: own, to: own &- taken) }
-                return
+                return self.remove(Self.counted(own) &- Self.counted(own &- taken))
             }
             own = seen
         }
     }
 
-    /// Updates the total by the change beyond the free bytes.
-    @discardableResult
-    private func count(from before: Int, to after: Int) -> Int {
-        self.total.add(max(0, after &- Self.freeBytes) &- max(0, before &- Self.freeBytes))
-    }
-
     /// Removes the remaining bytes. Nothing may be added afterwards.
     func close() {
         self.take(.max)
-        if self.number > 0 { self.total.close(self) }
+        // The reader may have taken bytes as they were being counted.
+        let left = self.likelyBytes.exchange(0, ordering: .relaxed)
+        self.likelyShare.remove(left)
+        self.share.add(left)
+        self.total.close(self)
+    }
+
+    private static func counted(_ bytes: Int) -> Int { max(0, bytes &- Self.freeBytes) }
+
+    private var share: SharedBound.Share { self.tenantShare.load() ?? self.likelyShare }
+
+    /// Uncounts bytes: first those that count for the likely share.
+    private func remove(_ counted: Int) {
+        guard counted > 0 else { return }
+        var likely = self.likelyBytes.load(ordering: .relaxed)
+        while likely > 0 {
+            let removed = min(likely, counted)
+            let (isDone, seen) = self.likelyBytes.weakCompareExchange(
+                expected: likely, desired: likely &- removed, ordering: .relaxed)
+            if isDone {
+                self.likelyShare.remove(removed)
+                return self.share.remove(counted &- removed)
+            }
+            likely = seen
+        }
+        self.share.remove(counted)
     }
 }

@@ -1,6 +1,7 @@
 internal import NIOCore
 internal import NIOHPACK
 internal import NIOHTTP2
+internal import Pacing
 
 /// The outermost handler of each HTTP/2 stream, in front of the gRPC library's own. It enforces a
 /// call's limits, inflates and joins its messages, chooses the encoding of its answers, and gives
@@ -21,6 +22,7 @@ final class StreamEdge: ChannelDuplexHandler {
     private let limits: MessageLimits
     private let metadataLimit: MetadataLimit
     private let compressors: CompressorBudget?
+    private let connection: ConnectionShares
     private let termination: CallTermination
     private var machine = CallStateMachine()
     private var inflater: MessageInflater?
@@ -38,11 +40,13 @@ final class StreamEdge: ChannelDuplexHandler {
     ///   - limits: the limits on messages.
     ///   - metadataLimit: the limit on metadata.
     ///   - compressors: the budget of compressors; nil if answers are never compressed.
+    ///   - connection: the shares of the connection.
     ///   - termination: words the ends of calls.
     init(
         limits: MessageLimits, metadataLimit: MetadataLimit, compressors: CompressorBudget?,
-        termination: CallTermination
+        connection: ConnectionShares, termination: CallTermination
     ) {
+        self.connection = connection
         self.termination = termination
         self.limits = limits
         self.metadataLimit = metadataLimit
@@ -110,8 +114,7 @@ final class StreamEdge: ChannelDuplexHandler {
         case .open(let timeout?): self.endCall(after: timeout, context)
         case .open(nil): break
         }
-        self.buffered = self.limits.buffered.open(
-            &frame.headers, isStream: self.machine.isStream)
+        self.buffered = self.limits.buffered.open(&frame.headers, on: self.connection)
         // Without memory for an inflater, the library would get compressed messages.
         guard self.chooseEncodings(&frame.headers) else {
             return self.refuse(.overloaded, context)
@@ -314,21 +317,19 @@ final class StreamEdge: ChannelDuplexHandler {
         _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext
     ) {
         guard case .byteBuffer(let bytes) = frame.data,
-            bytes.readableBytes > BufferedCall.freeBytes
+            bytes.readableBytes > BufferedCall.freeBytes, let call = self.buffered
         else {
             context.write(data, promise: promise)
             return
         }
         let byteCount = bytes.storageCapacity
-        let buffered = self.limits.buffered
-        guard buffered.add(byteCount) <= buffered.maxBytes else {
-            buffered.add(-byteCount)
+        guard let share = call.hold(answer: byteCount) else {
             promise?.fail(ChannelError.ioOnClosedChannel)
             self.refuse(.overloaded, context)
             return
         }
         let written = promise ?? context.eventLoop.makePromise()
-        written.futureResult.whenComplete { _ in buffered.add(-byteCount) }
+        written.futureResult.whenComplete { _ in share.remove(byteCount) }
         context.write(data, promise: written)
     }
 

@@ -63,7 +63,7 @@ package final class TapReader: Sendable {
 }
 
 /// Where a reader comes from.
-package enum TapOrigin: Sendable, Equatable {
+package enum TapOrigin: Sendable, Hashable {
     /// A call of a tenant.
     case tenant(String)
     /// The admin socket.

@@ -1,5 +1,6 @@
 // The hub between the streams that answer requests and the readers that watch verdicts.
 internal import Glibc
+internal import Pacing
 internal import Synchronization
 package import TrackingRules
 
@@ -96,8 +97,13 @@ package final class VerdictTap: Sendable {
         case .tenant:
             let limit = self.configuration.maxReadersPerTenant
             if same >= limit { return .exceeded(limit, key: "tap.max_readers_per_tenant") }
-            let all = state.readers.values.count { $0.origin != .operatorSocket }
-            guard all >= self.configuration.maxReaders else { return nil }
+            let others = state.readers.values.map(\.origin).filter {
+                $0 != .operatorSocket && $0 != origin
+            }
+            let hasRoom = TenantShares.hasRoom(
+                for: 1, part: same, used: same + others.count, tenants: Set(others).count + 1,
+                bound: self.configuration.maxReaders)
+            guard !hasRoom else { return nil }
         }
         return .exceeded(self.configuration.maxReaders, key: "tap.max_readers")
     }
@@ -115,7 +121,7 @@ package enum TapRefusal: Error, Equatable, CustomStringConvertible {
         switch self {
         case .closed: "the server is closing: connect again"
         case .exceeded(let limit, let key):
-            "\(limit) readers are there, as many as \(key) allows: come back later"
+            "\(key) allows \(limit) readers, and none is left for this one: come back later"
         }
     }
 }

@@ -52,7 +52,8 @@ extension ServiceError {
             "there is no service \"\(name.cut(toScalars: 128))\" here: ask for \"\" or for one of "
                 + "those that List names"
         case .watchersExceeded(let limit):
-            "\(limit) watches are open, as many as health.max_watchers allows: come back later"
+            "this peer has its part of the \(limit) watches that health.max_watchers allows: come "
+                + "back later"
         case .tapsExceeded(let limit, let key): "\(TapRefusal.exceeded(limit, key: key))"
         case .erasureFailed(let reason): "the subject is not forgotten: \(reason)"
         case .internalFailure:

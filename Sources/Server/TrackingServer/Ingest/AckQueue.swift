@@ -13,7 +13,7 @@ final class AckQueue: SettlementReceiver {
     private let hasAction = Signal()
     private let wantsAccepted = Atomic(false)
     private let readingIsOver = Atomic(false)
-    private let budget: MemoryBudget
+    private let memory: MemoryShare
     private let onUnanswered: @Sendable ([AdmittedRequest]) -> Void
 
     fileprivate struct State {
@@ -56,10 +56,10 @@ final class AckQueue: SettlementReceiver {
 
     /// - Parameter onUnanswered: called with requests that were settled after the writer had ended.
     init(
-        maxRequests: Int, maxBytes: Int, budget: MemoryBudget,
+        maxRequests: Int, maxBytes: Int, memory: MemoryShare,
         onUnanswered: @escaping @Sendable ([AdmittedRequest]) -> Void = { _ in }
     ) {
-        self.budget = budget
+        self.memory = memory
         self.onUnanswered = onUnanswered
         self.state = Mutex(
             State(tracker: RequestTracker(maxRequests: maxRequests, maxBytes: maxBytes)))
@@ -69,7 +69,7 @@ final class AckQueue: SettlementReceiver {
         let (bytes, answer) = self.state.withLock { state in
             (state.tracker.heldBytes, state.tracker.takeAnswer())
         }
-        if bytes > 0 { self.budget.remove(bytes) }
+        if bytes > 0 { self.memory.remove(bytes) }
         if let answer { self.onUnanswered(answer.requests) }
     }
 
@@ -85,7 +85,7 @@ final class AckQueue: SettlementReceiver {
     @discardableResult
     func begin(_ arrivals: [Arrival]) -> RequestTracker.Room {
         let bytes = arrivals.reduce(0) { $0 &+ $1.bytes }
-        if bytes > 0 { self.budget.add(bytes) }
+        if bytes > 0 { self.memory.add(bytes) }
         return self.state.withLock { state in
             for arrival in arrivals { state.tracker.begin(arrival) }
             return state.tracker.room
@@ -160,7 +160,7 @@ final class AckQueue: SettlementReceiver {
             guard case .answer = action else { return (action, false) }
             return (action, state.wakesReader())
         }
-        if case .answer(let answer) = action { self.budget.remove(answer.bytes) }
+        if case .answer(let answer) = action { self.memory.remove(answer.bytes) }
         if wakesReader { self.readerMayContinue.raise() }
         return action
     }

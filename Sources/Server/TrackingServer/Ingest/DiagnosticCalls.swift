@@ -76,8 +76,12 @@ actor DiagnosticCalls {
 }
 
 extension Ingest {
-    /// Serves such a call when it is its turn: charges it to the tenant's quota, and counts its
-    /// bytes until it is answered or has ended.
+    /// Serves such a call when it is its turn: charges it to the tenant's quota, and counts it and
+    /// its bytes until it is answered or has ended.
+    ///
+    /// The calls that may wait are a bound of their own, which tenants share: the limit of streams
+    /// does not bound them, since gRPC reports no end of a stream that closes before its handler
+    /// begins.
     ///
     /// - Throws: the status of an exceeded quota or of a call too many, `CancellationError` if the
     ///   call ends before its turn, or errors of `answer`.
@@ -86,9 +90,13 @@ extension Ingest {
         _ answer: @Sendable (DiagnosticCalls) async throws -> Answer
     ) async throws -> Answer {
         try allowance.take(events: events, bytes: request.count)
-        self.budget.add(request.count)
-        defer { self.budget.remove(request.count) }
-        return try await self.diagnosticLock.withCall(maxWaiting: self.maxWaitingCalls) {
+        let places = self.diagnosticPlaces.share(
+            of: allowance.tenant.name.utf8, on: allowance.connection.waitingCalls)
+        guard places.take(1) else { throw ServiceError.overloaded.status }
+        defer { places.remove(1) }
+        allowance.memory.add(request.count)
+        defer { allowance.memory.remove(request.count) }
+        return try await self.diagnosticLock.withCall(in: allowance.line) {
             try await answer(self.diagnosticCalls)
         }
     }
@@ -101,16 +109,12 @@ extension AsyncLock {
     /// A call that ends while it waits leaves at once: its stream is free then, and a client could
     /// leave any number of such calls behind.
     ///
-    /// - Parameter maxWaiting: the calls that may wait. The limit of streams does not bound them:
-    ///   gRPC reports no end of a stream that closes before its handler begins.
-    /// - Throws: `CancellationError` if the call ends before, the status of one too many, or errors
-    ///   of `body`.
+    /// - Parameter line: the line in which it waits.
+    /// - Throws: `CancellationError` if the call ends before, or errors of `body`.
     func withCall<Answer: Sendable>(
-        maxWaiting: Int, _ body: () async throws -> Answer
+        in line: TurnLine? = nil, _ body: () async throws -> Answer
     ) async throws -> Answer {
-        guard let place = self.enqueue(maxWaiting: maxWaiting) else {
-            throw ServiceError.overloaded.status
-        }
+        let place = self.enqueue(in: line)
         defer { place.leave() }
         // gRPC does not cancel the task of a call that ends; a server that stops does.
         return try await withRPCCancellationHandler {

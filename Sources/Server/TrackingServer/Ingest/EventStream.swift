@@ -41,7 +41,7 @@ final class EventStream: Sendable {
         self.requests = requests
         self.acks = AckQueue(
             maxRequests: configuration.maxRequests, maxBytes: configuration.maxBytes,
-            budget: ingest.budget
+            memory: allowance.memory
         ) { [tenant = caller.tenant] in ingest.count($0, of: .streamEvents, tenant) }
     }
 
@@ -147,10 +147,9 @@ final class EventStream: Sendable {
     @inline(never)
     private func read() async {
         let intake = self.intake()
-        let buffered = self.ingest.budget.buffered.call(self.requests.metadata)
         do {
             for try await run in self.requests.messages {
-                buffered?.take(run.framedBytes)
+                self.allowance.buffered?.take(run.framedBytes)
                 guard try await self.take(run, into: intake) else { return }
             }
             self.acks.endReading(.byClient)
@@ -190,7 +189,7 @@ final class EventStream: Sendable {
         if !intake.hasRoom { await intake.waitForRoom() }
         // A journal that fills up slows clients down first: one request at a time.
         if self.ingest.journal.isNearlyFull { await self.acks.waitForIdle() }
-        if self.ingest.budget.isFull { await self.ingest.budget.waitForRoom() }
+        if self.allowance.memory.isFull { await self.allowance.memory.waitForRoom() }
         let (events, bytes) = intake.takeCounts()
         try await self.allowance.waitForTurn(events: events, bytes: bytes)
     }

@@ -15,8 +15,9 @@ extension Ingest {
         var trace = RequestTrace(method: RequestMethod.recover.rawValue, metadata: [:])
         let span = self.begin(request, &trace)
         let heldBytes = request.heldBytes(requestBytes: request.journalBytes)
-        self.budget.add(heldBytes)
-        defer { self.budget.remove(heldBytes) }
+        let memory = self.budget.share(of: piece.tenant)
+        memory.add(heldBytes)
+        defer { memory.remove(heldBytes) }
         await RecordedRequest.settle(request, in: self.journal)
         self.metrics.count([request], of: .recover)
         self.tap.show([request], of: piece.tenant)

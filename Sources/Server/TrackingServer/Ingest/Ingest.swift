@@ -24,8 +24,8 @@ final class Ingest: Sendable {
     /// Serves calls that record nothing, one at a time: whoever is served holds the lock.
     let diagnosticCalls = DiagnosticCalls()
     let diagnosticLock = AsyncLock()
-    /// The maximum number of them that wait.
-    let maxWaitingCalls: Int
+    /// Bounds those that wait, and the one that is served.
+    let diagnosticPlaces: SharedBound
 
     init(
         admission: Admission, journal: Journal, budget: MemoryBudget, quotas: TenantQuotas,
@@ -40,7 +40,7 @@ final class Ingest: Sendable {
         self.metrics = metrics
         self.rejections = rejections
         self.quarantine = quarantine
-        self.maxWaitingCalls = maxWaitingCalls
+        self.diagnosticPlaces = SharedBound(maxWaitingCalls + 1)
         self.tap = tap ?? VerdictTap(TapConfiguration())
     }
 

@@ -11,14 +11,14 @@ internal import WireFormat
 final class RecordAnswer: Sendable {
     private let request: Mutex<AdmittedRequest?>
     private let heldBytes: Int
-    private let budget: MemoryBudget
+    private let memory: MemoryShare
 
     /// Holds an admitted request of `requestBytes` and counts it.
-    init(_ request: AdmittedRequest, requestBytes: Int, budget: MemoryBudget) {
+    init(_ request: AdmittedRequest, requestBytes: Int, memory: MemoryShare) {
         self.request = Mutex(request)
         self.heldBytes = request.heldBytes(requestBytes: requestBytes)
-        self.budget = budget
-        budget.add(self.heldBytes)
+        self.memory = memory
+        memory.add(self.heldBytes)
     }
 
     deinit { _ = self.take() }
@@ -26,7 +26,7 @@ final class RecordAnswer: Sendable {
     /// The request, once; its bytes count no more.
     fileprivate func take() -> AdmittedRequest? {
         let request = self.request.withLock { exchange(&$0, with: nil) }
-        if request != nil { self.budget.remove(self.heldBytes) }
+        if request != nil { self.memory.remove(self.heldBytes) }
         return request
     }
 }

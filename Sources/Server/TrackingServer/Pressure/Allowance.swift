@@ -1,12 +1,26 @@
 internal import Credentials
 internal import GRPCCore
 internal import GRPCProtobuf
+internal import HTTP2Edge
+internal import Pacing
 
-/// A call's share of its tenant's quota, looked up once per call. Costs nothing without a quota.
+/// A call's share of its tenant's quota, and of the bounds that all tenants share, looked up once
+/// per call.
 struct Allowance: Sendable {
     let tenant: Tenant
     /// Nil for no limit.
     let quota: TenantQuota?
+    /// The bytes in flight of the tenant and the call's connection.
+    let memory: MemoryShare
+    /// The call's bytes that are not in flight yet; nil if it did not pass the edge.
+    let buffered: BufferedCall?
+    /// What the call's connection has of shared bounds.
+    let connection: ConnectionShares
+
+    /// The line of calls that have no stream: that of their connection.
+    var line: TurnLine {
+        TurnLine(tenant: Array(self.tenant.name.utf8), stream: ObjectIdentifier(self.connection))
+    }
 
     /// Whether the tenant has a quota.
     var isLimited: Bool { self.quota != nil }
@@ -50,12 +64,19 @@ struct Allowance: Sendable {
 }
 
 extension Ingest {
-    /// The allowance of a new call.
+    /// The allowance of a new call. From here on the edge knows the call's tenant.
     ///
+    /// - Parameter metadata: names the call; empty if its connection does not matter.
     /// - Throws: the status of a call that the memory budget refuses.
-    func allowance(of tenant: Tenant) throws -> Allowance {
-        guard !self.budget.isNearlyFull else { throw ServiceError.overloaded.status }
-        let allowance = Allowance(tenant: tenant, quota: self.quotas.quota(of: tenant))
+    func allowance(of tenant: Tenant, _ metadata: Metadata = [:]) throws -> Allowance {
+        let buffered = self.budget.buffered.call(metadata)
+        buffered?.assign(to: tenant.name.utf8)
+        let connection = buffered?.connection ?? ConnectionShares()
+        let memory = self.budget.share(of: tenant.name, on: connection)
+        guard !memory.isNearlyFull else { throw ServiceError.overloaded.status }
+        let allowance = Allowance(
+            tenant: tenant, quota: self.quotas.quota(of: tenant), memory: memory,
+            buffered: buffered, connection: connection)
         try allowance.check()
         return allowance
     }

@@ -1,28 +1,47 @@
 internal import HTTP2Edge
+internal import Pacing
 internal import Synchronization
 
-/// Counts the bytes of requests in flight, from arrival to answer, over all streams. Above the soft
-/// limit new calls are refused; above the hard limit streams stop reading until there is room.
-/// Costs an atomic addition per request in each direction.
+/// Counts the bytes of requests in flight, from arrival to answer, over all streams. Tenants and
+/// connections have shares of them (`SharedBound`): at the soft limit of a share its new calls are
+/// refused; above the hard limit its streams stop reading until there is room. Costs three atomic
+/// additions per run of requests in each direction.
 ///
 /// The hard limit may be exceeded by one request per stream, when several find room at the same
 /// moment, plus what each stream may hold uncounted (`RequestIntake.maxHeldBytes`).
 package final class MemoryBudget: Sendable {
-    /// Above this many bytes, new calls are refused.
-    package let softBytes: Int
-    /// Above this many bytes, reading stops.
+    /// The bytes that a lone connection may have in flight; above them, its streams are not read.
     package let hardBytes: Int
+    /// The percentage of a share's bytes above which its new calls are refused.
+    fileprivate let softPercent: Int
     /// Bytes not yet in flight, and answers that clients do not read.
     let buffered: BufferedBytes
 
-    private let bytes = Atomic(0)
+    private let bound: SharedBound
     private let waiterCount = Atomic(0)
     private let waiters = Mutex(Waiters())
 
+    private typealias Continuation = CheckedContinuation<Void, Never>
+
     /// At most one per stream, since a stream has one reader.
     private struct Waiters {
-        var continuations: [UInt64: CheckedContinuation<Void, Never>] = [:]
+        var groups: [SharedBound.Share: [UInt64: Continuation]] = [:]
         var nextID: UInt64 = 0
+
+        /// Removes the waiters of all shares that have room.
+        mutating func takeReady() -> [Continuation] {
+            var ready: [Continuation] = []
+            for share in self.groups.keys.filter({ $0.hasRoom() }) {
+                if let waiters = self.groups.removeValue(forKey: share) { ready += waiters.values }
+            }
+            return ready
+        }
+
+        mutating func remove(_ id: UInt64, of share: SharedBound.Share) -> Continuation? {
+            let continuation = self.groups[share]?.removeValue(forKey: id)
+            if self.groups[share]?.isEmpty == true { self.groups[share] = nil }
+            return continuation
+        }
     }
 
     /// Creates a budget.
@@ -35,41 +54,31 @@ package final class MemoryBudget: Sendable {
         hardBytes: Int, softPercent: Int, bufferedBytes: Int = EdgeConfiguration().bytesWaiting
     ) {
         self.hardBytes = hardBytes
+        self.softPercent = softPercent
         self.buffered = BufferedBytes(maxBytes: bufferedBytes)
-        self.softBytes = hardBytes / 100 * softPercent + hardBytes % 100 * softPercent / 100
+        self.bound = SharedBound(hardBytes)
     }
 
     /// The bytes in flight.
-    var bytesInFlight: Int { self.bytes.load(ordering: .relaxed) }
-    /// Whether new calls must be refused.
-    var isNearlyFull: Bool { self.bytes.load(ordering: .relaxed) > self.softBytes }
-    /// Whether reading must stop.
-    var isFull: Bool { self.bytes.load(ordering: .relaxed) > self.hardBytes }
+    var bytesInFlight: Int { self.bound.used }
 
-    /// Counts a request that was read.
-    func add(_ bytes: Int) { self.bytes.wrappingAdd(bytes, ordering: .relaxed) }
-
-    /// Uncounts a request that was answered.
-    func remove(_ bytes: Int) {
-        // Sequentially consistent, like the waiters' count and second check: either a waiter sees
-        // the freed bytes, or this sees the waiter.
-        let left = self.bytes.wrappingSubtract(bytes, ordering: .sequentiallyConsistent).newValue
-        guard left <= self.hardBytes,
-            self.waiterCount.load(ordering: .sequentiallyConsistent) > 0
-        else { return }
-        let continuations = self.waiters.withLock { waiters in
-            defer { waiters.continuations = [:] }
-            return waiters.continuations
-        }
-        for continuation in continuations.values { continuation.resume() }
+    /// The share of a tenant, by its name, on a connection; on one of its own if that is not known.
+    func share(
+        of tenant: String, on connection: ConnectionShares = ConnectionShares()
+    ) -> MemoryShare {
+        MemoryShare(
+            budget: self,
+            share: self.bound.share(of: tenant.utf8, on: connection.bytesInFlight))
     }
 
-    /// Suspends until reading may continue or the task is cancelled.
-    func waitForRoom() async {
-        while self.isFull, !Task.isCancelled { await self.waitForChange() }
+    /// Resumes waiters whose shares have room now.
+    fileprivate func wakeWaiters() {
+        // Either a waiter sees the freed bytes, or this sees the waiter.
+        guard self.waiterCount.load(ordering: .sequentiallyConsistent) > 0 else { return }
+        for continuation in self.waiters.withLock({ $0.takeReady() }) { continuation.resume() }
     }
 
-    private func waitForChange() async {
+    fileprivate func waitForChange(of share: SharedBound.Share) async {
         self.waiterCount.wrappingAdd(1, ordering: .sequentiallyConsistent)
         defer { self.waiterCount.wrappingSubtract(1, ordering: .sequentiallyConsistent) }
         let id = self.waiters.withLock { waiters in
@@ -79,16 +88,39 @@ package final class MemoryBudget: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let hasToWait = self.waiters.withLock { waiters in
-                    guard !Task.isCancelled,
-                        self.bytes.load(ordering: .sequentiallyConsistent) > self.hardBytes
-                    else { return false }
-                    waiters.continuations[id] = continuation
+                    guard !Task.isCancelled, !share.hasRoom() else { return false }
+                    waiters.groups[share, default: [:]][id] = continuation
                     return true
                 }
                 if !hasToWait { continuation.resume() }
             }
         } onCancel: {
-            self.waiters.withLock { $0.continuations.removeValue(forKey: id) }?.resume()
+            self.waiters.withLock { $0.remove(id, of: share) }?.resume()
         }
+    }
+}
+
+/// What a tenant has in flight on a connection.
+struct MemoryShare: Sendable {
+    fileprivate let budget: MemoryBudget
+    fileprivate let share: SharedBound.Share
+
+    /// Whether new calls must be refused.
+    var isNearlyFull: Bool { !self.share.hasRoom(percent: self.budget.softPercent) }
+    /// Whether reading must stop.
+    var isFull: Bool { !self.share.hasRoom() }
+
+    /// Counts a request that was read.
+    func add(_ bytes: Int) { self.share.add(bytes) }
+
+    /// Uncounts a request that was answered.
+    func remove(_ bytes: Int) {
+        self.share.remove(bytes)
+        self.budget.wakeWaiters()
+    }
+
+    /// Suspends until reading may continue or the task is cancelled.
+    func waitForRoom() async {
+        while self.isFull, !Task.isCancelled { await self.budget.waitForChange(of: self.share) }
     }
 }

@@ -1,3 +1,4 @@
+internal import Pacing
 internal import SightlineProtos
 internal import Synchronization
 
@@ -20,20 +21,23 @@ final class HealthBoard: Sendable {
         var isDraining = false
         var lastID = 0
         var watchers: [Int: Watcher] = [:]
+        /// The peers' shares of the watches, which need no credentials.
+        var shares: TenantShares
     }
 
     private struct Watcher {
         let service: String
+        let peer: [UInt8]
         let statuses: AsyncStream<Status>.Continuation
     }
 
     /// Creates a board without watchers.
     ///
     /// - Parameters:
-    ///   - maxWatchers: the maximum number of open watches.
+    ///   - maxWatchers: the maximum number of open watches of a lone peer.
     ///   - isTaking: whether the journal accepts events now.
     init(maxWatchers: Int, isTaking: @escaping @Sendable () -> Bool) {
-        self.state = Mutex(State())
+        self.state = Mutex(State(shares: TenantShares(bound: maxWatchers)))
         self.maxWatchers = maxWatchers
         self.isTaking = isTaking
     }
@@ -63,17 +67,20 @@ final class HealthBoard: Sendable {
     // MARK: Watching
 
     /// The statuses of a service: the current one, then one whenever it may have changed. Ends with
-    /// the drain.
+    /// the drain. Of N peers that watch, each may have the N-th part of the watches in any case.
     ///
+    /// - Parameter peer: the key of the peer that watches.
     /// - Throws: `ServiceError.watchersExceeded` as a status.
-    func watch(_ service: String) throws -> (id: Int, statuses: AsyncStream<Status>) {
+    func watch(
+        _ service: String, from peer: [UInt8] = []
+    ) throws -> (id: Int, statuses: AsyncStream<Status>) {
         // A slow watcher only needs the newest status.
         let (statuses, continuation) = AsyncStream.makeStream(
             of: Status.self, bufferingPolicy: .bufferingNewest(1))
         continuation.yield(self.status(of: service) ?? .serviceUnknown)
         let id: Int? = self.state.withLock { state in
-            guard state.watchers.count < self.maxWatchers else { return nil }
-            let watcher = Watcher(service: service, statuses: continuation)
+            guard state.shares.take(1, for: peer) else { return nil }
+            let watcher = Watcher(service: service, peer: peer, statuses: continuation)
             state.lastID &+= 1
             state.watchers[state.lastID] = watcher
             if state.isDraining { Self.finish(watcher) }
@@ -85,7 +92,10 @@ final class HealthBoard: Sendable {
 
     /// Removes a watcher.
     func endWatch(_ id: Int) {
-        self.state.withLock { _ = $0.watchers.removeValue(forKey: id) }
+        self.state.withLock { state in
+            guard let watcher = state.watchers.removeValue(forKey: id) else { return }
+            state.shares.giveBack(1, of: watcher.peer)
+        }
     }
 
     /// Checks the journal once a second for the watchers, until cancelled.

@@ -1,4 +1,5 @@
 internal import GRPCCore
+internal import HTTP2Edge
 internal import SightlineProtos
 internal import SwiftProtobuf
 
@@ -30,7 +31,8 @@ struct HealthService: Grpc_Health_V1_Health.SimpleServiceProtocol {
         request: Grpc_Health_V1_HealthCheckRequest,
         response: RPCWriter<Grpc_Health_V1_HealthCheckResponse>, context: ServerContext
     ) async throws {
-        let (id, statuses) = try self.board.watch(request.service)
+        let (id, statuses) = try self.board.watch(
+            request.service, from: RemotePeer.key(of: context.remotePeer))
         defer { self.board.endWatch(id) }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {

@@ -93,7 +93,8 @@ struct TrackingService: RegistrableRPCService {
     ) throws -> StreamingServerResponse<StreamAnswer> {
         let stream = EventStream(
             ingest: self.ingest, configuration: self.stream, caller: caller,
-            allowance: try self.ingest.allowance(of: caller.tenant), requests: request)
+            allowance: try self.ingest.allowance(of: caller.tenant, request.metadata),
+            requests: request)
         return StreamingServerResponse { writer in
             try await stream.serve(writer)
             return [:]
@@ -103,7 +104,7 @@ struct TrackingService: RegistrableRPCService {
     private func recordEvents(
         _ request: StreamingServerRequest<RequestBuffer>, of caller: Principal
     ) async throws -> StreamingServerResponse<RecordAnswer> {
-        let allowance = try self.ingest.allowance(of: caller.tenant)
+        let allowance = try self.ingest.allowance(of: caller.tenant, request.metadata)
         let bytes = try await Self.onlyMessage(of: request)
         if allowance.isLimited {
             // Charged before the request is judged: judging costs most, also if it is refused then.
@@ -118,7 +119,7 @@ struct TrackingService: RegistrableRPCService {
         self.ingest.metrics.countAdmission(
             bytes: bytes.count, nanoseconds: MonotonicClock.nanoseconds() &- start)
         let answer = RecordAnswer(
-            admitted, requestBytes: bytes.count, budget: self.ingest.budget)
+            admitted, requestBytes: bytes.count, memory: allowance.memory)
         if let violation = admitted.violation {
             let error = ServiceError.request(violation).status
             span?.end(Status.Code(error))
@@ -133,7 +134,7 @@ struct TrackingService: RegistrableRPCService {
     private func explainEvents(
         _ request: StreamingServerRequest<RequestBuffer>, of caller: Principal
     ) async throws -> StreamingServerResponse<Sightline_V1_ExplainEventsResponse> {
-        let allowance = try self.ingest.allowance(of: caller.tenant)
+        let allowance = try self.ingest.allowance(of: caller.tenant, request.metadata)
         let bytes = try await Self.onlyMessage(of: request)
         let explainer = Explainer(
             admission: self.ingest.admission, tenant: caller.tenant,
@@ -151,7 +152,7 @@ struct TrackingService: RegistrableRPCService {
     private func inspectPayload(
         _ request: StreamingServerRequest<RequestBuffer>, of caller: Principal
     ) async throws -> StreamingServerResponse<Sightline_V1_InspectPayloadResponse> {
-        let allowance = try self.ingest.allowance(of: caller.tenant)
+        let allowance = try self.ingest.allowance(of: caller.tenant, request.metadata)
         let bytes = try await Self.onlyMessage(of: request)
         let answer = try await self.ingest.runDiagnostic(
             bytes, events: 1, allowance: allowance
@@ -165,7 +166,7 @@ struct TrackingService: RegistrableRPCService {
     private func explainDelivery(
         _ request: StreamingServerRequest<RequestBuffer>, of caller: Principal
     ) async throws -> StreamingServerResponse<Sightline_V1_ExplainDeliveryResponse> {
-        let allowance = try self.ingest.allowance(of: caller.tenant)
+        let allowance = try self.ingest.allowance(of: caller.tenant, request.metadata)
         let bytes = try await Self.onlyMessage(of: request)
         let journal = self.ingest.journal
         let answer = try await self.ingest.runDiagnostic(
