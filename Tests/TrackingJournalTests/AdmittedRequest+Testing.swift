@@ -8,7 +8,8 @@ extension AdmittedRequest {
     /// A request of these events, and of `broken`, which is none; admitted and with its header, as
     /// the service does it.
     static func of(
-        _ events: [TestEvent], broken: [UInt8]? = nil, sequence: Int = 1
+        _ events: [TestEvent], broken: [UInt8]? = nil, sequence: Int = 1,
+        tenant: String = "default"
     ) -> AdmittedRequest {
         let bytes = WireWriter.message { request in
             request.field(1, varint: UInt64(sequence))
@@ -18,7 +19,7 @@ extension AdmittedRequest {
         let admission = Admission()
         let request = bytes.withUnsafeBytes { buffer in
             admission.admit(
-                admission.read(buffer, shape: .stream), bytes: buffer.count, tenant: "default",
+                admission.read(buffer, shape: .stream), bytes: buffer.count, tenant: tenant,
                 receiveTime: TestEvent.now)
         }
         var generator = Dice(seed: 1)
@@ -28,8 +29,10 @@ extension AdmittedRequest {
     }
 
     /// A request of impressions.
-    static func impressions(_ ids: some Sequence<Int>, sequence: Int = 1) -> AdmittedRequest {
-        Self.of(ids.map { TestEvents.impression($0) }, sequence: sequence)
+    static func impressions(
+        _ ids: some Sequence<Int>, sequence: Int = 1, tenant: String = "default"
+    ) -> AdmittedRequest {
+        Self.of(ids.map { TestEvents.impression($0) }, sequence: sequence, tenant: tenant)
     }
 
     /// The request's block, as the journal has it.

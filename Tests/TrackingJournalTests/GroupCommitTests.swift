@@ -86,6 +86,32 @@ struct GroupCommitTests {
         await small.close()
     }
 
+    @Test("a tenant's request is committed with the next group, whatever another has waiting")
+    func turns() async throws {
+        let requests = (1...20).map {
+            AdmittedRequest.impressions([$0, 100 + $0], sequence: $0, tenant: "loud")
+        }
+        let late = AdmittedRequest.impressions([1000], sequence: 21, tenant: "quiet")
+        let journal = try Journal.open(self.directory) {
+            $0.maxGroupBytes = requests[0].journalBytes * 3
+        }
+        let (notes, others) = (RecordingReceiver(), RecordingReceiver())
+        // The first group is committed, then the late one comes, behind sixteen others.
+        let first = AppendingReceiver(journal, [late], for: others)
+        let gate = Gate()
+        journal.queue.async { gate.wait() }
+        journal.append([requests[0]], for: first)
+        for request in requests.dropFirst() { journal.append([request], for: notes) }
+        gate.open()
+        for _ in 0..<10 { await journal.settle() }
+        journal.finish()
+        #expect(others.notes.filter { $0 != .ended } == [.settled(1), .settled(21)])
+        #expect(notes.notes.filter { $0 != .ended } == (2...20).map { .settled($0) })
+        let second = try #require(try await journal.batch(after: 1))
+        #expect(try second.events.first == TestEvents.impression(1000).bytes())
+        await journal.close()
+    }
+
     @Test("a request without accepted events is settled and leaves no row")
     func nothingAccepted() async throws {
         let journal = try Journal.open(self.directory)

@@ -10,17 +10,23 @@ internal import TrackingRules
 @testable internal import TrackingServer
 
 struct RequestIntakeTests {
-    /// An intake in front of a journal that keeps nothing on disk, with room for 10,000 requests.
-    private func intake() throws -> RequestIntake {
+    /// A server whose journal keeps nothing on disk.
+    private func ingest() throws -> Ingest {
         var configuration = Journal.Configuration()
         configuration.mode = .off
         configuration.windowCapacity = 100
         let journal = try Journal(
             directory: "", sinks: [], configuration: configuration, onFailure: { _ in })
-        let ingest = Ingest(
+        return Ingest(
             admission: Admission(), journal: journal,
             budget: MemoryBudget(hardBytes: 1 << 30, softPercent: 80),
             quotas: try TenantQuotas(QuotaConfiguration()), metrics: ServerMetrics())
+    }
+
+    /// The intake of a stream with room for 10,000 requests.
+    private func intake() throws -> RequestIntake { try self.intake(self.ingest()) }
+
+    private func intake(_ ingest: Ingest) -> RequestIntake {
         let acks = AckQueue(
             maxRequests: 10_000, maxBytes: 1 << 30, memory: ingest.budget.share(of: "default"))
         return RequestIntake(
@@ -37,6 +43,39 @@ struct RequestIntakeTests {
         #expect(intake.isDue == row.isDue)
         intake.submit()
         #expect(!intake.isDue)
+    }
+
+    /// The turns that are free.
+    private func free(_ turns: AdmissionTurns) -> Int {
+        var count = 0
+        while turns.takeNow() { count += 1 }
+        for _ in 0..<count { turns.giveBack() }
+        return count
+    }
+
+    @Test("a stream's turn ends with the submission of its requests, or with the stream")
+    func turn() async throws {
+        let ingest = try self.ingest()
+        let all = self.free(ingest.admissionTurns)
+        var intake: RequestIntake? = self.intake(ingest)
+        for isSubmitted in [true, false] {
+            await intake?.beginTurn(1)
+            #expect(self.free(ingest.admissionTurns) == all - 1)
+            if isSubmitted { intake?.submit() } else { intake = nil }
+            #expect(self.free(ingest.admissionTurns) == all)
+        }
+    }
+
+    @Test("a stream that never pauses lets others have the thread after each 256 KiB")
+    func rest() async throws {
+        let intake = try self.intake()
+        for _ in 0..<3 {
+            try intake.admit(RequestBuffer([UInt8](repeating: 0xff, count: 262_143)))
+            #expect(!intake.needsRest)
+            try intake.admit(RequestBuffer([0xff as UInt8]))
+            #expect(intake.needsRest)
+            await intake.rest()
+        }
     }
 
     @Test("a request with a wrong sequence was judged, and is charged")

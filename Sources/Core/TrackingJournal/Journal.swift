@@ -10,7 +10,8 @@ internal import WireFormat
 /// The server opens one, submits admitted requests with `append`, and settles each when its group
 /// is durable. Each sink's forwarder reads `batches(for:after:upTo:)` and confirms them with
 /// `advance`. One queue is the only writer. It commits without a timer: requests that arrive during
-/// a commit are the next group.
+/// a commit are the next group. If they are more than a group takes, tenants and their streams take
+/// turns (`GroupQueue`).
 ///
 /// It never drops a group that a required sink has not confirmed, never acknowledges before the
 /// disk has synced, and never goes on after a failed sync: then it reports `onFailure` once and
@@ -29,8 +30,11 @@ package final class Journal: Sendable {
     let writer: JournalWriter
     private let failure: JournalFailure
     private let state = Mutex(State())
+    /// Used on the journal's queue only, so its lock is always free.
+    private let groups = Mutex(GroupQueue())
 
     private struct State {
+        /// What has arrived since the last group was taken.
         var pending: [Submission] = []
         var isScheduled = false
         var isClosed = false
@@ -253,8 +257,9 @@ package final class Journal: Sendable {
     private func turn() {
         guard self.state.withLock({ !$0.isClosed }) else { return }
         self.commitGroup(self.takeGroup())
+        let isLeft = self.groups.withLock { !$0.isEmpty }
         let hasMore = self.state.withLock { state in
-            state.isScheduled = !state.pending.isEmpty
+            state.isScheduled = isLeft || !state.pending.isEmpty
             return state.isScheduled
         }
         if hasMore { self.queue.async { self.turn() } }
@@ -270,21 +275,12 @@ package final class Journal: Sendable {
 
     /// Takes pending requests up to the group's limit.
     private func takeGroup() -> [Submission] {
-        let maxBytes = self.configuration.maxGroupBytes
-        return self.state.withLock { state in
-            var bytes = 0
-            let end =
-                state.pending.firstIndex { submission in
-                    defer { bytes += submission.groupBytes }
-                    return bytes > maxBytes
-                } ?? state.pending.endIndex
-            if end == state.pending.endIndex {
-                defer { state.pending = [] }
-                return state.pending
-            }
-            defer { state.pending.removeFirst(end) }
-            return Array(state.pending[..<end])
+        let arrived = self.state.withLock { state in
+            defer { state.pending = [] }
+            return state.pending
         }
+        let maxBytes = self.configuration.maxGroupBytes
+        return self.groups.withLock { $0.takeGroup(adding: arrived, upTo: maxBytes) }
     }
 
     private func commitGroup(_ group: [Submission]) {

@@ -168,9 +168,13 @@ final class EventStream: Sendable {
             metadata: self.requests.metadata)
     }
 
-    /// Admits the requests of a run; false once reading must end.
+    /// Admits the requests of a run in the stream's turn; false once reading must end.
     @inline(never)
     private func take(_ run: CoalescedRequests, into intake: RequestIntake) async throws -> Bool {
+        defer { intake.endTurn() }
+        if run.framedBytes >= AdmissionTurns.leastBytes {
+            await intake.beginTurn(run.framedBytes)
+        }
         for request in run {
             // Otherwise a client that never pauses could keep an expired stream open. Admitted
             // requests that were not submitted have left no trace: the client sends them again.
@@ -180,6 +184,7 @@ final class EventStream: Sendable {
             try await self.submit(intake)
         }
         try await self.submit(intake)
+        if intake.needsRest { await intake.rest() }
         return true
     }
 

@@ -21,6 +21,8 @@ final class Ingest: Sendable {
     let tap: VerdictTap
     /// Keeps refused events; nil if none are kept.
     let quarantine: Quarantine?
+    /// The turns of streams and calls whose requests are admitted.
+    let admissionTurns = AdmissionTurns()
     /// Serves calls that record nothing, one at a time: whoever is served holds the lock.
     let diagnosticCalls = DiagnosticCalls()
     let diagnosticLock = AsyncLock()

@@ -27,6 +27,10 @@ final class RequestIntake {
     private var runStart: UInt64 = 0
     /// The receive time of all of them, by the wall clock, in microseconds since 1970.
     private var receiveTime: Int64 = 0
+    private let line: TurnLine
+    private var hasTurn = false
+    /// The bytes admitted since the last rest.
+    private var bytesSinceRest = 0
 
     /// The bytes after which admitted requests are submitted, and thereby counted: a full run.
     /// Smaller parts would wake the journal, and be answered, one by one.
@@ -39,6 +43,35 @@ final class RequestIntake {
         self.acks = acks
         self.trace = RequestTrace(method: TrackingService.streamEventsName, metadata: metadata)
         self.room = acks.begin([])
+        self.line = TurnLine(tenant: Array(tenant.name.utf8), stream: ObjectIdentifier(acks))
+    }
+
+    deinit { self.endTurn() }
+
+    /// Suspends until it is the stream's turn to have a run of requests admitted. The turn ends with
+    /// their submission.
+    func beginTurn(_ bytes: Int) async {
+        if !self.ingest.admissionTurns.takeNow() {
+            await self.ingest.admissionTurns.take(in: self.line, bytes: bytes)
+        }
+        self.hasTurn = true
+    }
+
+    /// Ends the turn, if there is one.
+    func endTurn() {
+        guard self.hasTurn else { return }
+        self.hasTurn = false
+        self.ingest.admissionTurns.giveBack()
+    }
+
+    /// Whether a full run was admitted since the last rest.
+    var needsRest: Bool { self.bytesSinceRest >= Self.maxHeldBytes }
+
+    /// Lets other tasks have the thread: a stream whose next request is always at hand is never
+    /// suspended otherwise.
+    func rest() async {
+        self.bytesSinceRest = 0
+        await Task.yield()
     }
 
     /// Whether another request may be admitted.
@@ -75,6 +108,7 @@ final class RequestIntake {
             self.lastSequence = request.sequence
         }
         self.runBytes &+= bytes.count
+        self.bytesSinceRest &+= bytes.count
         let heldBytes = request.heldBytes(requestBytes: bytes.count)
         self.heldBytes &+= heldBytes
         self.room.take(bytes: heldBytes)
@@ -87,8 +121,9 @@ final class RequestIntake {
         return (self.events, self.bytes)
     }
 
-    /// Submits the admitted requests.
+    /// Submits the admitted requests, and ends the turn.
     func submit() {
+        defer { self.endTurn() }
         guard !self.arrivals.isEmpty else { return }
         self.ingest.metrics.countAdmission(
             bytes: self.runBytes, nanoseconds: MonotonicClock.nanoseconds() &- self.runStart)

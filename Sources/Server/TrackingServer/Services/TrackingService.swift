@@ -112,12 +112,7 @@ struct TrackingService: RegistrableRPCService {
             try allowance.take(events: events, bytes: bytes.count)
         }
         var trace = RequestTrace(method: Self.recordEventsName, metadata: request.metadata)
-        let start = MonotonicClock.nanoseconds()
-        let (admitted, span, _) = self.ingest.admit(
-            bytes, shape: .unary, tenant: caller.tenant, receiveTime: WallClock.microseconds(),
-            trace: &trace)
-        self.ingest.metrics.countAdmission(
-            bytes: bytes.count, nanoseconds: MonotonicClock.nanoseconds() &- start)
+        let (admitted, span) = await self.admit(bytes, allowance, &trace)
         let answer = RecordAnswer(
             admitted, requestBytes: bytes.count, memory: allowance.memory)
         if let violation = admitted.violation {
@@ -129,6 +124,25 @@ struct TrackingService: RegistrableRPCService {
         self.ingest.count([admitted], of: .recordEvents, caller.tenant)
         span?.end(admitted, isUnary: true)
         return StreamingServerResponse(single: ServerResponse(message: answer))
+    }
+
+    /// Admits the request of a unary call in its connection's turn.
+    private func admit(
+        _ bytes: RequestBuffer, _ allowance: Allowance, _ trace: inout RequestTrace
+    ) async -> (AdmittedRequest, RequestSpan?) {
+        let turns = self.ingest.admissionTurns
+        let needsTurn = bytes.count >= AdmissionTurns.leastBytes
+        if needsTurn, !turns.takeNow() {
+            await turns.take(in: allowance.line, bytes: bytes.count)
+        }
+        defer { if needsTurn { turns.giveBack() } }
+        let start = MonotonicClock.nanoseconds()
+        let (admitted, span, _) = self.ingest.admit(
+            bytes, shape: .unary, tenant: allowance.tenant, receiveTime: WallClock.microseconds(),
+            trace: &trace)
+        self.ingest.metrics.countAdmission(
+            bytes: bytes.count, nanoseconds: MonotonicClock.nanoseconds() &- start)
+        return (admitted, span)
     }
 
     private func explainEvents(
