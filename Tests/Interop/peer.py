@@ -15,9 +15,12 @@ ENHANCE_YOUR_CALM = 11
 class Peer:
     """One connection. What it sends after the server has closed it goes nowhere, silently."""
 
-    def __init__(self, target: str, settings: dict | None = None, receive_bytes: int = 0):
+    def __init__(self, target: str, settings: dict | None = None, receive_bytes: int = 0,
+                 source: str = ""):
         host, port = target.rsplit(":", 1)
         self.socket = socket.socket()
+        if source:
+            self.socket.bind((source, 0))
         if receive_bytes:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
         self.socket.settimeout(5)

@@ -24,17 +24,18 @@ struct SourceFile: Sendable {
         return lines
     }
 
-    private static let repository = URL(filePath: #filePath).deletingLastPathComponent()
+    /// The repository's folder.
+    static let root = URL(filePath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
 
     /// The text of a file of the repository.
     static func repository(file path: String) throws -> String {
-        try String(contentsOf: Self.repository.appending(path: path), encoding: .utf8)
+        try String(contentsOf: Self.root.appending(path: path), encoding: .utf8)
     }
 
     /// All of them, the generated ones only where they are asked for.
     static func all(includingGenerated: Bool = false) throws -> [SourceFile] {
-        let root = Self.repository.appending(path: "Sources")
+        let root = Self.root.appending(path: "Sources")
         let paths = try FileManager.default.subpathsOfDirectory(atPath: root.path())
         return
             try paths

@@ -1,0 +1,152 @@
+extension BoundRegister {
+    /// The types with a collection or a stream that grows, as module and type. A type that is a part
+    /// of others' has the owner of those.
+    static let tables: [BoundRow] = [
+        BoundRow(
+            .one("a request"), "JSON/JSONReader", "PayloadInspector/PayloadFindings",
+            "TrackingRules/AdmittedRequest", "TrackingRules/Draft", "TrackingRules/Judgement",
+            "TrackingRules/LedgerSubjects", "TrackingRules/RawPayload",
+            "TrackingRules/RecordedSteps", "TrackingRules/RequestLedger",
+            "TrackingRules/RequestReader", "TrackingRules/SubjectChange",
+            "Operations/QuarantinedEvent"),
+        BoundRow(
+            .one("a stream"), "TrackingServer/RequestIntake", "TrackingServer/RequestTracker",
+            "HTTP2Edge/FrameQueue"),
+        BoundRow(.one("a connection"), "HTTP2Edge/ConnectionGuard"),
+        BoundRow(
+            .one("a reader or a watch"), "Operations/TapQueue", "Operations/TapReader",
+            "TrackingServer/HealthBoard.Watcher"),
+        BoundRow(
+            .one("a group of the journal"), "TrackingJournal/LedgerDelta", "TrackingJournal/Record"),
+        BoundRow(
+            .one("a delivery to a sink"), "CampaignSink/CampaignSink.Memory",
+            "CampaignSink/PostbackBatch", "CampaignSink/PostbackSchedule", "FileSinks/ZstdFrames",
+            "GRPCSink/DeliveredBatch", "GRPCSink/RecordBatchWriter", "KafkaSink/KafkaDelivery",
+            "KafkaSink/KafkaMessages", "NATSSink/AckWindow.Answers", "PostgreSQLSink/HitRows",
+            "PostgreSQLSink/HitTransaction", "SQLiteSink/HitCounts", "SQLiteSink/HitWriter",
+            "SightlineSinks/PublicBatch", "SinkKit/MessageText", "SinkKit/ProtoJSONWriter",
+            "SinkKit/RecordWriter", "WebhookSink/WebhookEvents", "WebhookSink/WebhookProgress",
+            "WebhookSink/WebhookResponse"),
+        BoundRow(.one("an erasure"), "SQLiteSink/HitErasure.Overwritten"),
+        BoundRow(
+            .common(
+                because: "bounded by the sink's own keys and files: it delivers the hits of all "
+                    + "tenants in the journal's order"),
+            "GRPCSink/DeliverState", "GRPCSink/DeliverStream", "KafkaSink/KafkaTopics",
+            "PostgreSQLSink/HitPartitions", "PostgreSQLSink/HitStore", "SQLiteSink/HitIndex",
+            "SQLiteSink/HitNames", "SQLiteSink/HitPartitions", "SQLiteSink/RunMerge",
+            "SQLiteSink/SortedRun"),
+        BoundRow(
+            .one("the configuration"), "AdminServer/AdminConfiguration",
+            "CampaignSink/CampaignConfiguration", "ConfigurationKeys/ConfigurationProblems",
+            "Credentials/AuthConfiguration", "Credentials/Reader",
+            "HTTP2Edge/ConnectionConfiguration", "NATSSink/NATSConfiguration",
+            "ServerConfiguration/CampaignServerList", "ServerConfiguration/ConfigurationFile",
+            "ServerConfiguration/ConfigurationValues", "ServerConfiguration/HitFilterReading",
+            "ServerConfiguration/OpenTelemetryVariables", "ServerConfiguration/QuotaFile",
+            "ServerConfiguration/Reloader.State", "ServerConfiguration/ServerConfiguration",
+            "ServerConfiguration/SinkItem", "ServerConfiguration/SinkList",
+            "Telemetry/TraceResource", "Telemetry/TracesConfiguration",
+            "WebhookSink/AddressGuard"),
+        BoundRow(
+            .one("a document for the operator"), "AdminProtocol/Statistics",
+            "AdminProtocol/Statistics.Deliveries", "AdminProtocol/Statistics.History",
+            "AdminProtocol/Statistics.SinkHistory", "AdminServer/LedgerReading",
+            "AdminServer/StatisticsHistory", "AdminServer/StatisticsReading",
+            "DeliveryDiagnosis/DeliveryCounts", "TrackingJournal/Ledger.Funnels",
+            "TrackingServer/ActivityFigures"),
+        BoundRow(
+            .one("a log record or a span"), "Telemetry/BoundedAttributes", "Telemetry/JSONLine",
+            "Telemetry/LogRecord", "Telemetry/SpanRecord"),
+        BoundRow(
+            .one("the program, which fixes its size"), "HTTP2Edge/ConnectionEnds.State",
+            "Operations/Quarantine", "SinkKit/ProtoDescriptors", "SinkKit/ProtoJSONSchema",
+            "Telemetry/HistogramSeries", "Telemetry/MetricsRegistry",
+            "Telemetry/MetricsRegistry.Family", "Telemetry/MetricsRegistry.State",
+            "TrackingJournal/Checkpointer", "TrackingJournal/SinkCursors",
+            "TrackingRules/EventParses", "TrackingServer/DescriptorIndex", "TrackingServer/Latch",
+            "TrackingServer/RunningSinks", "TrackingServer/RunningSinks.State"),
+        BoundRow(
+            .common(because: "a part of the journal's files, which journal.max_bytes bounds"),
+            "TrackingJournal/Checkpoint", "TrackingJournal/CheckpointStore.Contents",
+            "TrackingJournal/FoundSegment", "TrackingJournal/FoundSegment.Reading",
+            "TrackingJournal/JournalLog", "TrackingJournal/JournalWriter",
+            "TrackingJournal/LogRecovery", "TrackingJournal/LogRecovery.Outcome",
+            "TrackingJournal/RetentionTimes", "TrackingJournal/SegmentContents"),
+        BoundRow(
+            .common(because: "a part of the duplicate window: journal.recent_hits"),
+            "TrackingJournal/WindowRows"),
+        BoundRow(
+            .common(because: "bounded by journal.cache_bytes, and its readers by the sinks"),
+            "TrackingJournal/BatchCache.State"),
+        BoundRow(
+            .common(
+                because: "each request in it counts in limits.bytes_in_flight, which tenants share"),
+            "TrackingJournal/Journal.State", "TrackingJournal/SinkDurability"),
+        BoundRow(
+            .common(
+                because:
+                    "an entry for each open call, stream or connection; their own limits bound "
+                    + "them"),
+            "HTTP2Edge/BufferedBytes", "HTTP2Edge/ConnectionTable.State",
+            "HTTP2Edge/OpenConnections", "TrackingServer/MemoryBudget.Waiters"),
+        BoundRow(
+            .common(
+                because:
+                    "an entry for each tenant or line that has something there; what they have "
+                    + "is bounded"),
+            "Pacing/SharedBound", "Pacing/TenantShares", "Pacing/FirstComeLine",
+            "Pacing/LeastFirst",
+            "Pacing/Lines", "Pacing/LockTurns"),
+        BoundRow(
+            .shares(
+                test: "those that ask in lines have it in turns: by tenant, and then by stream"),
+            "Pacing/AsyncLock.State"),
+        BoundRow(
+            .shares(
+                test: "a tenant's request does not wait for those that another has waiting on many "
+                    + "streams"),
+            "TrackingServer/AdmissionTurns"),
+        BoundRow(
+            .shares(
+                test: "a single event is in the next group, whatever waits: another tenant's, or "
+                    + "another stream's"),
+            "TrackingJournal/GroupQueue"),
+        BoundRow(
+            .shares(
+                test: "a tenant that floods the ledger leaves rows to the others, again and again"),
+            "TrackingJournal/Ledger", "TrackingJournal/LedgerKey", "TrackingJournal/LedgerPages"),
+        BoundRow(
+            .shares(
+                test: "readers are refused beyond tap.max_readers and a tenant's share, the socket "
+                    + "apart"),
+            "Operations/VerdictTap.State"),
+        BoundRow(
+            .shares(
+                test: "a peer with all watches leaves another its half, at the limit and not beyond"
+            ),
+            "TrackingServer/HealthBoard.State"),
+        BoundRow(
+            .shares(
+                test: "whatever tenants take and give, the sum is bounded, and who has less than a "
+                    + "share gets one"),
+            "Delivery/ForgottenSubjects", "Operations/Quarantine.Waiting"),
+        BoundRow(
+            .common(because: "tenants beyond quotas.max_tenants share one quota"),
+            "TrackingServer/TenantQuotas.Table"),
+        BoundRow(
+            .common(
+                because: "remembers at most 4,096 certificates, which are checked again once "
+                    + "forgotten"),
+            "Credentials/ClientTrust.State"),
+        BoundRow(
+            .common(because: "spans beyond it are dropped and counted; no request waits"),
+            "Telemetry/SpanQueue.State"),
+        BoundRow(
+            .common(
+                because:
+                    "50 kinds of rejections for the operator's page, of which the least recent "
+                    + "goes: nobody is refused"),
+            "AdminServer/RejectionLog"),
+    ]
+}
