@@ -7,6 +7,7 @@ internal import GRDB
 internal import SightlineProtos
 @testable internal import SinkKit
 internal import SinkTestSupport
+internal import Storage
 internal import Synchronization
 internal import TestSupport
 internal import Testing

@@ -1,4 +1,5 @@
 // Group commit: what is settled together, and when.
+internal import Storage
 internal import TestSupport
 internal import Testing
 @testable internal import TrackingJournal

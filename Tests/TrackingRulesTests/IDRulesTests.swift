@@ -130,7 +130,7 @@ struct IDRulesTests {
         "D57: a placeholder as an id is accepted with a warning of its own, for each product",
         arguments: placeholders,
         [Sightline_V1_CampaignProduct.unspecified, .standard, .classic])
-    func placeholders(id: String, product: Sightline_V1_CampaignProduct) throws {
+    func warned(id: String, product: Sightline_V1_CampaignProduct) throws {
         let flag = #""_acsDeliveryTracking":"on""#
         let events: [TestEvent] = [
             .apns(.opened) { $0.push.apns.deliveryID = id },

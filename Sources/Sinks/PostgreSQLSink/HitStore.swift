@@ -218,8 +218,10 @@ actor HitStore {
     private func note(_ refusals: TenantRefusals) {
         for tenant in refusals.blamed.subtracting(self.refusals.blamed) {
             self.logger?.warning(
-                "too many hits of a tenant are refused: rows of it are tried together and become "
-                    + "dead letters together, until some are stored",
+                """
+                too many hits of a tenant are refused: rows of it are tried together and become \
+                dead letters together, until some are stored
+                """,
                 metadata: [
                     "sink": "postgresql",
                     "tenant": "\(String(decoding: tenant, as: UTF8.self))",

@@ -59,7 +59,7 @@ struct HitPartitions {
         self.all = try rows.map { row in
             Partition(
                 id: try row.decode(Int64.self, forColumn: "id"),
-                day: try row.decode(Int.self, forColumn: "day"),
+                day: try row.decode(Int64.self, forColumn: "day"),
                 hits: try row.decode(Int.self, forColumn: "hits"))
         }
         // `counts` too: the newest rows may have been erased, and their ids are never reused.

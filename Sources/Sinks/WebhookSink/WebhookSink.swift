@@ -223,8 +223,10 @@ package actor WebhookSink: ErasableSink, ProbeableSink {
 
     private func tell(of tenant: [UInt8], _ reason: String) {
         self.logger?.warning(
-            "too many hits of a tenant are refused: a request of its hits that is refused becomes "
-                + "dead letters whole, until one is accepted",
+            """
+            too many hits of a tenant are refused: a request of its hits that is refused becomes \
+            dead letters whole, until one is accepted
+            """,
             metadata: [
                 "sink": "\(self.name)", "tenant": "\(String(decoding: tenant, as: UTF8.self))",
                 "webhook.max_refused_in_row":

@@ -1,3 +1,4 @@
+internal import Credentials
 internal import DeliveryDiagnosis
 internal import Foundation
 internal import GRPCCore
