@@ -19,12 +19,13 @@ package final class SharedBound: Sendable {
     private let amount = Atomic(0)
     /// The tenants that have something.
     private let tenantCount = Atomic(0)
-    /// The tenants whose shares somebody holds, by their names.
+    /// The tenants of the shares that somebody holds, by their names.
     private let tenants = Mutex<[[UInt8]: Entry]>([:])
 
     private struct Entry {
-        let id: ObjectIdentifier
-        weak var tenant: Tenant?
+        let tenant: Tenant
+        /// The shares of the tenant that are held.
+        var shares = 1
     }
 
     /// Creates a bound of which nothing is used.
@@ -49,23 +50,28 @@ package final class SharedBound: Sendable {
     private func share(named name: some Collection<UInt8>, on connection: Connection) -> Share {
         // Most connections have one tenant.
         if let first = connection.firstShare, first.tenant.name.elementsEqual(name) { return first }
-        let share = Share(of: self.tenant(Array(name)))
+        let share = Share(of: self.hold(Array(name)))
         let first = connection.first.storeIfNil(share)
         return first.tenant === share.tenant ? first : share
     }
 
-    private func tenant(_ name: [UInt8]) -> Tenant {
+    private func hold(_ name: [UInt8]) -> Tenant {
         self.tenants.withLock { tenants -> Tenant in
-            if let tenant = tenants[name]?.tenant { return tenant }
+            if let tenant = tenants[name]?.tenant {
+                tenants[name]?.shares += 1
+                return tenant
+            }
             let tenant = Tenant(name, of: self)
-            tenants[name] = Entry(id: ObjectIdentifier(tenant), tenant: tenant)
+            tenants[name] = Entry(tenant: tenant)
             return tenant
         }
     }
 
-    private func forget(_ name: [UInt8], _ id: ObjectIdentifier) {
-        // Another one may have taken its place.
-        self.tenants.withLock { if $0[name]?.id == id { $0[name] = nil } }
+    private func release(_ name: [UInt8]) {
+        self.tenants.withLock { tenants in
+            tenants[name]?.shares -= 1
+            if tenants[name]?.shares == 0 { tenants[name] = nil }
+        }
     }
 
     /// What a tenant has, the same for all its shares.
@@ -80,8 +86,6 @@ package final class SharedBound: Sendable {
             self.name = name
             self.bound = bound
         }
-
-        deinit { self.bound.forget(self.name, ObjectIdentifier(self)) }
     }
 
     /// A connection, which remembers the share of its first tenant. A further tenant has a share for
@@ -101,7 +105,10 @@ package final class SharedBound: Sendable {
         fileprivate let tenant: Tenant
         private let amount = Atomic(0)
 
+        /// A share of a tenant that is held for it.
         fileprivate init(of tenant: Tenant) { self.tenant = tenant }
+
+        deinit { self.tenant.bound.release(self.tenant.name) }
 
         /// Counts an amount, whether there is room for it or not.
         package func add(_ amount: Int) {
