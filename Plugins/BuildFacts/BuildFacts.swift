@@ -2,8 +2,8 @@
 import Foundation
 import PackagePlugin
 
-/// Writes `BuildFacts.swift`: the commit, whether the sources differ from it, and the compiler. It is
-/// written again when HEAD moves or a source changes, and only where it differs.
+/// Writes `BuildFacts.swift`: the commit, whether the sources differ from it, and the compiler. It
+/// is written again when HEAD moves or a source changes, and only where it differs.
 @main
 struct BuildFacts: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: Target) throws -> [Command] {

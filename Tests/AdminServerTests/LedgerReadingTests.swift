@@ -1,4 +1,5 @@
-// When the statistics read the ledger: for whom, how often, and what they do while the journal hangs.
+// When the statistics read the ledger: for whom, how often, and what they do while the journal
+// hangs.
 internal import Synchronization
 internal import Telemetry
 internal import Testing

@@ -1,4 +1,5 @@
-// The span of a try to deliver a batch: whose trace it continues, and which requests it is linked to.
+// The span of a try to deliver a batch: whose trace it continues, and which requests it is linked
+// to.
 @testable internal import Delivery
 internal import Foundation
 internal import SightlineProtos

@@ -144,8 +144,8 @@ private struct AdmissionFuzzer {
         require(refusals.isEmpty && acceptedEvents.isEmpty, "verdicts of events that do not exist")
     }
 
-    /// Whether a stored event is the one that was sent; behind a raw payload's are its ids. Its index
-    /// leads to what parsing it anew finds.
+    /// Whether a stored event is the one that was sent; behind a raw payload's are its ids. Its
+    /// index leads to what parsing it anew finds.
     private static func isStored(_ stored: JournalEvent, of sent: Bytes) -> Bool {
         guard stored.bytes.starts(with: sent), let view = try? EventView(sent),
             let again = try? JournalEvent(

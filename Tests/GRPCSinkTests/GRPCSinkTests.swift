@@ -114,7 +114,7 @@ struct GRPCSinkTests {
     @Test("a stream without an ack is broken off in time, and the batch comes again")
     func silence() async throws {
         let backend = try await TestBackend([.stall])
-        let sink = try GRPCSink(backend.configuration { $0.ackTimeout = .milliseconds(200) })
+        let sink = try GRPCSink(backend.configuration { $0.ackTimeout = .seconds(2) })
         let hits = try self.batch()
         self.expectUnavailable(await sink.deliver(hits), "no ack within grpc.ack_seconds")
         #expect(await sink.deliver(hits) == .delivered)
@@ -126,7 +126,7 @@ struct GRPCSinkTests {
         let backend = try await TestBackend(Array(repeating: .stall, count: 100))
         let sink = try GRPCSink(
             backend.configuration {
-                ($0.ackTimeout, $0.messageBytes, $0.windowHits) = (.milliseconds(300), 1024, 9)
+                ($0.ackTimeout, $0.messageBytes, $0.windowHits) = (.seconds(3), 1024, 9)
             })
         self.expectUnavailable(await sink.deliver(try self.batch(1...20)), "no ack within")
         let sent = backend.batches.reduce(0) { $0 + $1.records.count }

@@ -125,8 +125,8 @@ struct AsyncLockTests {
             holder(5, 2, 2), holder(6, 2, 2), holder(7, 1, 1),
         ]
         for holder in holders { await holder.value }
-        // The second tenant is served after the first one's first, then they alternate. Of the first
-        // one's streams, the second is served before the first is again.
+        // The second tenant is served after the first one's first, then they alternate. Of the
+        // first one's streams, the second is served before the first is again.
         #expect(self.record.holders == [0, 5, 3, 6, 1, 7, 2, 4])
         #expect(!self.record.hasOverlap)
     }

@@ -1,5 +1,5 @@
-// What tenants and their connections have of a bound: a lone one has all of it, and nobody is refused
-// because of others.
+// What tenants and their connections have of a bound: a lone one has all of it, and nobody is
+// refused because of others.
 internal import Foundation
 internal import Pacing
 internal import TestSupport

@@ -145,8 +145,10 @@ struct SpoolMarksTests {
 
     @Test("marks without a segment go at the start, and files of other names stay")
     func orphans() throws {
-        var log = try self.opened().log
-        try log.close()
+        do {
+            var log = try self.opened().log
+            try log.close()
+        }
         let others = ["0000000000000001.settled.bak", "1.settled", "copy.settled"]
         for name in others + ["0000000000000007.settled"] {
             try Data(SpoolMarks.magic).write(to: URL(filePath: self.path + "/" + name))

@@ -173,7 +173,7 @@ struct NDJSONReaderTests {
     func keysAlike() throws {
         let keys = ["caf\u{e9}", "cafe\u{301}", "K", "\u{212a}"]
         let members = keys.map { #""\#($0)":"of \#($0)""# }.joined(separator: ",")
-        let apns = #"{"messageId":"h1","customFields":{\#(members)},"deliveryId":"a"}"#
+        let apns = #"{"_mId":"h1","customFields":{\#(members)},"_dId":"a"}"#
         let push = #"{"kind":"PUSH_INTERACTION_KIND_OPENED","apns":\#(apns)}"#
         let text = #"{"eventId":"e1","push":\#(push)}"#
         guard case .event(let event, 1) = try #require(self.read(text).first) else {

@@ -37,8 +37,8 @@ final class SimulatedDisk: @unchecked Sendable {
         case rename(String, String)
     }
 
-    /// Calls among which a process is killed. Of all calls few are those between which a kill leaves
-    /// something half done.
+    /// Calls among which a process is killed. Of all calls few are those between which a kill
+    /// leaves something half done.
     private enum CountedCalls: CaseIterable {
         case all
         /// Writes and syncs of segments: a kill between them leaves half of a record.

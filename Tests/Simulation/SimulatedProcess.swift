@@ -93,7 +93,8 @@ final class SimulatedProcess: @unchecked Sendable {
 
     /// Lets running work end on a dead disk.
     func tearDown(_ scheduler: Scheduler) {
-        // A second close would wait on queues that the scheduler has forgotten, and keep the process.
+        // A second close would wait on queues that the scheduler has forgotten, and keep the
+        // process.
         if self.isClosed { return }
         self.isEnding = true
         for sink in self.sinks { sink.forwarding?.cancel() }

@@ -1,13 +1,13 @@
 extension BoundRegister {
-    /// The types with a collection or a stream that grows, as module and type. A type that is a part
-    /// of others' has the owner of those.
+    /// The types with a collection or a stream that grows, as module and type. A type that is a
+    /// part of others' has the owner of those.
     static let tables: [BoundRow] = [
         BoundRow(
             .one("a request"), "JSON/JSONReader", "PayloadInspector/PayloadFindings",
             "TrackingRules/AdmittedRequest", "TrackingRules/Draft", "TrackingRules/Judgement",
             "TrackingRules/LedgerSubjects", "TrackingRules/RawPayload",
             "TrackingRules/RecordedSteps", "TrackingRules/RequestLedger",
-            "TrackingRules/RequestReader", "TrackingRules/SubjectChange",
+            "TrackingRules/RequestReader", "TrackingRules/SubjectChange", "JSON/JSONObject",
             "Operations/QuarantinedEvent"),
         BoundRow(
             .one("a stream"), "TrackingServer/RequestIntake", "TrackingServer/RequestTracker",
@@ -24,8 +24,8 @@ extension BoundRegister {
             "GRPCSink/DeliveredBatch", "GRPCSink/RecordBatchWriter", "KafkaSink/KafkaDelivery",
             "KafkaSink/KafkaMessages", "NATSSink/AckWindow.Answers", "PostgreSQLSink/HitRows",
             "PostgreSQLSink/HitTransaction", "SQLiteSink/HitCounts", "SQLiteSink/HitWriter",
-            "SightlineSinks/PublicBatch", "SinkKit/MessageText", "SinkKit/ProtoJSONWriter",
-            "SinkKit/RecordWriter", "WebhookSink/WebhookEvents", "WebhookSink/WebhookProgress",
+            "SightlineSinks/PublicBatch", "SinkKit/MessageText", "SinkKit/ProtoFields",
+            "SinkKit/ProtoJSONWriter", "SinkKit/RecordWriter", "WebhookSink/WebhookEvents", "WebhookSink/WebhookProgress",
             "WebhookSink/WebhookResponse"),
         BoundRow(.one("an erasure"), "SQLiteSink/HitErasure.Overwritten"),
         BoundRow(
@@ -95,7 +95,7 @@ extension BoundRegister {
                 because:
                     "an entry for each tenant or line that has something there; what they have "
                     + "is bounded"),
-            "Pacing/SharedBound", "Pacing/TenantShares", "Pacing/FirstComeLine",
+            "Operations/SubjectEraser", "Pacing/SharedBound", "Pacing/TenantShares", "Pacing/FirstComeLine",
             "Pacing/LeastFirst",
             "Pacing/Lines", "Pacing/LockTurns"),
         BoundRow(
@@ -130,10 +130,15 @@ extension BoundRegister {
             .shares(
                 test: "whatever tenants take and give, the sum is bounded, and who has less than a "
                     + "share gets one"),
-            "Delivery/ForgottenSubjects", "Operations/Quarantine.Waiting"),
+            "TrackingRules/ForgottenSubjects", "Operations/Quarantine.Waiting"),
         BoundRow(
             .common(because: "tenants beyond quotas.max_tenants share one quota"),
             "TrackingServer/TenantQuotas.Table"),
+        BoundRow(
+            .common(
+                because: "10,000 tenants with refused hits; beyond it their refusals are counted "
+                    + "from zero, and no hit is lost"),
+            "SinkKit/TenantRefusals"),
         BoundRow(
             .common(
                 because: "remembers at most 4,096 certificates, which are checked again once "

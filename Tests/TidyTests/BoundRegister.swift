@@ -1,5 +1,6 @@
-// The register of every limit, queue and table of the server: whose each is, and if all tenants share
-// it, what their shares are, or why it needs none. `BoundRegisterTests` finds those that are missing.
+// The register of every limit, queue and table of the server: whose each is, and if all tenants
+// share it, what their shares are, or why it needs none. `BoundRegisterTests` finds those that are
+// missing.
 
 /// Whose a bound is.
 enum BoundOwner: Equatable {

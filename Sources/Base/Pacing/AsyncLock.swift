@@ -3,8 +3,8 @@ internal import Synchronization
 /// A lock for asynchronous work: tasks get it in the order in which they asked, and hold it while
 /// they are suspended. An actor would not do, since it serves another task at each suspension.
 ///
-/// Tasks that ask in a line (`TurnLine`) get it in turns: the tenant that had it longest ago, and of
-/// its streams the one that had it longest ago.
+/// Tasks that ask in a line (`TurnLine`) get it in turns: the tenant that had it longest ago, and
+/// of its streams the one that had it longest ago.
 ///
 ///     let place = lock.enqueue()
 ///     defer { place.leave() }
@@ -55,8 +55,8 @@ package final class AsyncLock: Sendable {
         package func leave() { self.lock.leave(self.id) }
     }
 
-    /// Takes the last place in the queue, or in a line of it; it has the lock at once if there is no
-    /// other.
+    /// Takes the last place in the queue, or in a line of it; it has the lock at once if there is
+    /// no other.
     package func enqueue(in line: TurnLine? = nil) -> Place {
         Place(lock: self, id: self.state.withLock { $0.enqueue(in: line) })
     }
@@ -162,8 +162,8 @@ extension AsyncLock.State {
         return index == 0 ? true : nil
     }
 
-    /// Makes the one whose turn it is the holder. Returns its continuation, if its task is suspended
-    /// already.
+    /// Makes the one whose turn it is the holder. Returns its continuation, if its task is
+    /// suspended already.
     fileprivate mutating func passOn() -> CheckedContinuation<Bool, Never>? {
         guard !self.queue.isEmpty else {
             self.turns.removeAll()

@@ -1,17 +1,17 @@
 internal import Synchronization
 
-/// A bound on an amount that all tenants share, such as bytes of memory: nobody can take more than a
-/// part of it while others want theirs. Each tenant has a share, and in it each connection.
+/// A bound on an amount that all tenants share, such as bytes of memory: nobody can take more than
+/// a part of it while others want theirs. Each tenant has a share, and in it each connection.
 ///
 /// A lone tenant may have the whole bound. Of N tenants that have something, each may have the N-th
 /// part in any case, as of `TenantShares`: its limit is what the others leave, or else that part.
 ///
-/// The connections of a tenant have its limit first come, first served. Where it is used up, each of
-/// N that have something may have a quarter of the N-th part in any case. So a tenant exceeds its
-/// limit by a quarter of ln N times at most, and no connection is refused because of others.
+/// The connections of a tenant have its limit first come, first served. Where it is used up, each
+/// of N that have something may have a quarter of the N-th part in any case. So a tenant exceeds
+/// its limit by a quarter of ln N times at most, and no connection is refused because of others.
 ///
-/// To count takes no lock and allocates nothing. A call finds its share once, which takes a lock for
-/// the first tenant of a connection, and for every further one.
+/// To count takes no lock and allocates nothing. A call finds its share once, which takes a lock
+/// for the first tenant of a connection, and for every further one.
 package final class SharedBound: Sendable {
     /// What a lone connection may have.
     package let bound: Int
@@ -88,8 +88,8 @@ package final class SharedBound: Sendable {
         }
     }
 
-    /// A connection, which remembers the share of its first tenant. A further tenant has a share for
-    /// each of its calls.
+    /// A connection, which remembers the share of its first tenant. A further tenant has a share
+    /// for each of its calls.
     package final class Connection: Sendable {
         fileprivate let first = AtomicLazyReference<Share>()
 

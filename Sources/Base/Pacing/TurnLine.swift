@@ -1,5 +1,5 @@
-/// The line that somebody waits in: that of a stream, among those of its tenant. Whoever gives turns
-/// gives them by tenant, and then by stream.
+/// The line that somebody waits in: that of a stream, among those of its tenant. Whoever gives
+/// turns gives them by tenant, and then by stream.
 package struct TurnLine: Hashable, Sendable {
     /// The tenant's name.
     package let tenant: [UInt8]

@@ -1,6 +1,6 @@
-/// Elements that wait for something scarce, and get it in turns: by tenant, and then by stream, each
-/// its part by the elements' costs. Within a stream the first one comes first. A value: its owner
-/// locks it.
+/// Elements that wait for something scarce, and get it in turns: by tenant, and then by stream,
+/// each its part by the elements' costs. Within a stream the first one comes first. A value: its
+/// owner locks it.
 ///
 /// The turn is that of the line which would be served first if all lines were served at once, each
 /// with the same part of the whole (weighted fair queueing; Demers, Keshav and Shenker, 1989). So a

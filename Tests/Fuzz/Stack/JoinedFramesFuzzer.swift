@@ -1,7 +1,7 @@
-// Fuzzes the joining of DATA frames, and the counting and joining of their messages. The first bytes
-// of an input are chunk sizes, the rest is frames. Joining must preserve the bytes of each stream and
-// the position of all other frames, and remove the PINGs that the frame reader removes. Of messages,
-// complete ones alone may be joined, and none may change.
+// Fuzzes the joining of DATA frames, and the counting and joining of their messages. The first
+// bytes of an input are chunk sizes, the rest is frames. Joining must preserve the bytes of each
+// stream and the position of all other frames, and remove the PINGs that the frame reader removes.
+// Of messages, complete ones alone may be joined, and none may change.
 @testable internal import HTTP2Edge
 internal import NIOCore
 

@@ -182,8 +182,8 @@ struct MessageLimitsTests {
         #expect(channel.isActive == (beyond == 0) && other.isActive)
     }
 
-    /// Fills a connection's share with calls of a tenant, or of a stranger, and gives those that were
-    /// taken. Each holds 83,621 bytes over 16 KiB.
+    /// Fills a connection's share with calls of a tenant, or of a stranger, and gives those that
+    /// were taken. Each holds 83,621 bytes over 16 KiB.
     private func fill(
         _ connection: ConnectionShares, of tenant: String? = nil
     ) throws -> [EmbeddedChannel] {
@@ -260,8 +260,8 @@ struct MessageLimitsTests {
         #expect(try !self.isTaken(left + 1, on: ConnectionShares(), of: "quiet"))
         for channel in hogs + [channel] { _ = try channel.finish() }
         #expect(self.buffered.count == 0)
-        // Later calls of the connection are that tenant's from their first byte: strangers, who have
-        // used up the bound, leave them its half.
+        // Later calls of the connection are that tenant's from their first byte: strangers, who
+        // have used up the bound, leave them its half.
         let later = try self.fill(ConnectionShares(peer: [1]))
         #expect(later.count == 12)
         #expect(try self.fill(self.connection).count == 6)

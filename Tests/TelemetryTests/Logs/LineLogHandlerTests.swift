@@ -105,7 +105,8 @@ struct LineLogHandlerTests {
         // A full pipe then says EAGAIN, and the rest of the line has to wait.
         #expect(fcntl(writer, F_SETFL, O_NONBLOCK) == 0)
         let output = LogOutput(fileDescriptor: writer)
-        // Who waits for a pipe has to be a thread: tasks have too few of them to wait on each other.
+        // Who waits for a pipe has to be a thread: tasks have too few of them to wait on each
+        // other.
         let reading = AsyncStream<Data> { reading in
             Thread.detachNewThread {
                 reading.yield((try? pipe.fileHandleForReading.readToEnd()) ?? Data())

@@ -23,7 +23,8 @@ struct JournalLedgerTests {
         return event
     }
 
-    /// A request of an impression, a duplicate of it, two unknown flags and bytes that are no event.
+    /// A request of an impression, a duplicate of it, two unknown flags and bytes that are no
+    /// event.
     private func request(_ id: Int) -> AdmittedRequest {
         AdmittedRequest.of(
             [

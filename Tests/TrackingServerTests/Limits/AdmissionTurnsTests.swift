@@ -1,5 +1,5 @@
-// Who admits requests at once, and in which order the others do. `Task.immediate` runs up to the first
-// suspension before it returns: so a task waits by then.
+// Who admits requests at once, and in which order the others do. `Task.immediate` runs up to the
+// first suspension before it returns: so a task waits by then.
 internal import Pacing
 internal import Synchronization
 internal import Testing

@@ -1,5 +1,5 @@
-// The bytes in flight: when calls are refused, when reading stops, whose share that is, and that every
-// waiter is woken.
+// The bytes in flight: when calls are refused, when reading stops, whose share that is, and that
+// every waiter is woken.
 internal import GRPCCore
 @testable internal import HTTP2Edge
 internal import ServerTestSupport

@@ -1,5 +1,5 @@
-/// Follows the message framing across a stream's DATA frames and counts complete messages, up to the
-/// first one that has a defect.
+/// Follows the message framing across a stream's DATA frames and counts complete messages, up to
+/// the first one that has a defect.
 struct MessageCounter {
     /// What is wrong with a message.
     enum Defect: Equatable {

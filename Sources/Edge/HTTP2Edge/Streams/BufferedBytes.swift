@@ -26,8 +26,8 @@ package final class BufferedBytes: Sendable {
         _ = self.calls.withLock { $0.removeValue(forKey: call.number) }
     }
 
-    /// Registers a new call. Its number is written into the headers, replacing one that a client may
-    /// have sent.
+    /// Registers a new call. Its number is written into the headers, replacing one that a client
+    /// may have sent.
     func open(_ headers: inout HPACKHeaders, on connection: ConnectionShares) -> BufferedCall {
         let number = self.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
         let likely =
@@ -92,8 +92,8 @@ package final class BufferedCall: Sendable {
     /// The bytes of this call that wait at present.
     var count: Int { self.bytes.load(ordering: .relaxed) }
 
-    /// Counts the call's bytes as a tenant's, those that have come and those that will. Called once,
-    /// before any are taken.
+    /// Counts the call's bytes as a tenant's, those that have come and those that will. Called
+    /// once, before any are taken.
     package func assign(to tenant: String.UTF8View) {
         let share = self.total.bound.share(of: tenant, on: self.connection.waitingBytes)
         guard self.tenantShare.storeIfNil(share) === share else { return }

@@ -269,8 +269,8 @@ struct CallStateMachine {
     /// The library sends the trailers that end the call.
     ///
     /// - Parameter isSuccess: whether their status is OK.
-    /// - Returns: the refusal that takes their place; nil if there is none, or if they have an error
-    ///   of a request before the refused message.
+    /// - Returns: the refusal that takes their place; nil if there is none, or if they have an
+    ///   error of a request before the refused message.
     mutating func sendTrailers(isSuccess: Bool) -> CallRefusal? {
         let refusal = self.isRefused && isSuccess ? self.refusal : nil
         _ = self.end()

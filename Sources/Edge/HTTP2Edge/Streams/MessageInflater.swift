@@ -80,8 +80,8 @@ final class MessageInflater {
         plain.writeInteger(UInt8(0))
         plain.writeInteger(UInt32(0))
         var status = SIGHTLINE_INFLATE_NEEDS_ROOM
-        // The loop ends: each step fills its room, and the total is bounded, or it takes a member of
-        // at least 20 bytes (0.1 µs each, 5 ms for a message of 1 MiB).
+        // The loop ends: each step fills its room, and the total is bounded, or it takes a member
+        // of at least 20 bytes (0.1 µs each, 5 ms for a message of 1 MiB).
         while status == SIGHTLINE_INFLATE_NEEDS_ROOM {
             // One byte beyond the limit distinguishes a message that fits exactly.
             let inflatedBytes = plain.readableBytes - Self.prefixBytes

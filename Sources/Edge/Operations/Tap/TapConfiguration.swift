@@ -18,8 +18,8 @@ package struct TapConfiguration: KeyedConfiguration {
     package static let keys: [Key] = [
         .number(
             "tap.max_readers", \.maxReaders, 0...1000,
-            "readers of verdicts by gRPC at once, of which each of N tenants may have the N-th part "
-                + "in any case, and as many at the admin socket; 0 for none",
+            "readers of verdicts by gRPC at once, of which each of N tenants may have the N-th "
+                + "part in any case, and as many at the admin socket; 0 for none",
             unit: "readers"),
         .number(
             "tap.max_readers_per_tenant", \.maxReadersPerTenant, 0...1000,

@@ -48,8 +48,8 @@ final class RequestIntake {
 
     deinit { self.endTurn() }
 
-    /// Suspends until it is the stream's turn to have a run of requests admitted. The turn ends with
-    /// their submission.
+    /// Suspends until it is the stream's turn to have a run of requests admitted. The turn ends
+    /// with their submission.
     func beginTurn(_ bytes: Int) async {
         if !self.ingest.admissionTurns.takeNow() {
             await self.ingest.admissionTurns.take(in: self.line, bytes: bytes)

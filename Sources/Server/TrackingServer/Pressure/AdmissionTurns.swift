@@ -2,13 +2,13 @@ internal import NIOCore
 internal import Pacing
 internal import Synchronization
 
-/// The turns of streams and unary calls whose requests are to be admitted: as many at once as Swift's
-/// pool has threads, the others by tenant, and then by stream. Without them a tenant with many
-/// streams would have as many tasks in the pool's queue, and each of another tenant's requests would
-/// stand behind all of them.
+/// The turns of streams and unary calls whose requests are to be admitted: as many at once as
+/// Swift's pool has threads, the others by tenant, and then by stream. Without them a tenant with
+/// many streams would have as many tasks in the pool's queue, and each of another tenant's requests
+/// would stand behind all of them.
 ///
-/// Whoever has a turn gives it back before it suspends. While nobody waits a turn costs a few atomic
-/// operations, no lock and no allocation; small requests need none.
+/// Whoever has a turn gives it back before it suspends. While nobody waits a turn costs a few
+/// atomic operations, no lock and no allocation; small requests need none.
 final class AdmissionTurns: Sendable {
     /// The bytes of the smallest run of requests that needs a turn. To admit fewer takes about as
     /// long as to suspend a task.
