@@ -17,7 +17,8 @@ extension BoundRegister {
             .one("a reader or a watch"), "Operations/TapQueue", "Operations/TapReader",
             "TrackingServer/HealthBoard.Watcher"),
         BoundRow(
-            .one("a group of the journal"), "TrackingJournal/LedgerDelta", "TrackingJournal/Record"),
+            .one("a group of the journal"), "TrackingJournal/LedgerDelta",
+            "TrackingJournal/Record"),
         BoundRow(
             .one("a delivery to a sink"), "CampaignSink/CampaignSink.Memory",
             "CampaignSink/PostbackBatch", "CampaignSink/PostbackSchedule", "FileSinks/ZstdFrames",
@@ -25,7 +26,8 @@ extension BoundRegister {
             "KafkaSink/KafkaMessages", "NATSSink/AckWindow.Answers", "PostgreSQLSink/HitRows",
             "PostgreSQLSink/HitTransaction", "SQLiteSink/HitCounts", "SQLiteSink/HitWriter",
             "SightlineSinks/PublicBatch", "SinkKit/MessageText", "SinkKit/ProtoFields",
-            "SinkKit/ProtoJSONWriter", "SinkKit/RecordWriter", "WebhookSink/WebhookEvents", "WebhookSink/WebhookProgress",
+            "SinkKit/ProtoJSONWriter", "SinkKit/RecordWriter", "WebhookSink/WebhookEvents",
+            "WebhookSink/WebhookProgress",
             "WebhookSink/WebhookResponse"),
         BoundRow(.one("an erasure"), "SQLiteSink/HitErasure.Overwritten"),
         BoundRow(
@@ -81,7 +83,8 @@ extension BoundRegister {
             "TrackingJournal/BatchCache.State"),
         BoundRow(
             .common(
-                because: "each request in it counts in limits.bytes_in_flight, which tenants share"),
+                because: "each request in it counts in limits.bytes_in_flight, which tenants "
+                    + "share"),
             "TrackingJournal/Journal.State", "TrackingJournal/SinkDurability"),
         BoundRow(
             .common(
@@ -95,7 +98,8 @@ extension BoundRegister {
                 because:
                     "an entry for each tenant or line that has something there; what they have "
                     + "is bounded"),
-            "Operations/SubjectEraser", "Pacing/SharedBound", "Pacing/TenantShares", "Pacing/FirstComeLine",
+            "Operations/SubjectEraser", "Pacing/SharedBound", "Pacing/TenantShares",
+            "Pacing/FirstComeLine",
             "Pacing/LeastFirst",
             "Pacing/Lines", "Pacing/LockTurns"),
         BoundRow(
