@@ -136,6 +136,21 @@ struct QuarantineFileTests {
         }
     }
 
+    @Test("what a clock that was wrong for a start has left holds up no later event's end")
+    func ageAmongOthers() async throws {
+        try await TestDirectory.with { directory in
+            var file = try self.file(directory) { $0.retainDays = 7 }
+            let ahead = try (0..<600).map { try self.event("ahead\($0)", at: 40 * Self.day) }
+            _ = try await file.keep(ahead, now: 40 * Self.day)
+            file = try self.file(directory) { $0.retainDays = 7 }
+            _ = try await file.keep([self.event("old", at: 0)], now: 0)
+            for day: Int64 in [2, 4, 6, 7] { _ = try await file.keep([], now: day * Self.day) }
+            #expect(try await self.ids(file).last == "old")
+            _ = try await file.keep([self.event("new", at: 8 * Self.day)], now: 8 * Self.day)
+            #expect(try await self.ids(file) == (0..<600).map { "ahead\($0)" } + ["new"])
+        }
+    }
+
     @Test("beyond quarantine.max_bytes the oldest events of the tenant that has most go first")
     func eviction() async throws {
         try await TestDirectory.with { directory in

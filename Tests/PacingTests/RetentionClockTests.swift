@@ -7,31 +7,67 @@ struct RetentionClockTests {
 
     @Test("a step of two days is trusted, and one beyond once it has lasted an hour")
     func jump() {
-        var clock = RetentionClock(.microseconds)
-        #expect(clock.time(Self.start, stored: nil, uptime: .zero) == Self.start)
-        let later = Self.start + 2 * Self.day
-        #expect(clock.time(later, stored: nil, uptime: .zero) == later)
-        let jumped = later + 2 * Self.day + 1
-        for seconds in [5, 1805, 3604] {
-            #expect(clock.time(jumped, stored: nil, uptime: .seconds(seconds)) == later)
+        for direction: Int64 in [1, -1] {
+            var clock = RetentionClock(.microseconds)
+            #expect(clock.time(Self.start, stored: nil, uptime: .zero) == Self.settled(Self.start))
+            let later = Self.start + 2 * Self.day * direction
+            #expect(clock.time(later, stored: nil, uptime: .zero) == Self.settled(later))
+            let jumped = later + (2 * Self.day + 1) * direction
+            let doubted = RetentionTime(earliest: min(later, jumped), latest: max(later, jumped))
+            for seconds in [5, 1805, 3604] {
+                #expect(clock.time(jumped, stored: nil, uptime: .seconds(seconds)) == doubted)
+            }
+            let time = clock.time(jumped, stored: nil, uptime: .seconds(3605))
+            #expect(time == Self.settled(jumped))
         }
-        #expect(clock.time(jumped, stored: nil, uptime: .seconds(3605)) == jumped)
+    }
+
+    /// A time without a doubt.
+    private static func settled(_ time: Int64) -> RetentionTime {
+        RetentionTime(earliest: time, latest: time)
     }
 
     @Test("a clock that is set right again leaves no trace, and may be wrong once more")
     func setRight() {
         var clock = RetentionClock(.microseconds)
         _ = clock.time(Self.start, stored: nil, uptime: .zero)
-        for round in 1...3 {
-            let far = Self.start + 9999 * Self.day
-            let seconds = round * 3000
-            #expect(clock.time(far, stored: nil, uptime: .seconds(seconds)) == Self.start)
-            #expect(clock.time(far, stored: nil, uptime: .seconds(seconds + 900)) == Self.start)
+        for (round, days) in ([9999, -9999, 9999] as [Int64]).enumerated() {
+            let wrong = Self.start + days * Self.day
+            let doubted = RetentionTime(
+                earliest: min(wrong, Self.start), latest: max(wrong, Self.start))
+            let seconds = (round + 1) * 3000
+            for second in [seconds, seconds + 900] {
+                #expect(clock.time(wrong, stored: nil, uptime: .seconds(second)) == doubted)
+            }
             let right = clock.time(Self.start, stored: nil, uptime: .seconds(seconds + 1800))
-            #expect(right == Self.start)
+            #expect(right == Self.settled(Self.start))
         }
-        let before = Self.start - 9999 * Self.day
-        #expect(clock.time(before, stored: nil) == before)
+    }
+
+    @Test("a clock that is set again while in doubt has to last for an hour from then on")
+    func setAgain() {
+        var clock = RetentionClock(.microseconds)
+        _ = clock.time(Self.start, stored: nil, uptime: .zero)
+        let pause = 3 * Self.day
+        // The first event after a pause of days, and three hours later one by a wrong clock.
+        for (time, seconds, oldest) in [
+            (Self.start + pause, 259_200, Self.start),
+            (Self.start + pause + 40 * Self.day, 270_000, Self.start),
+            (Self.start + pause + 40 * Self.day, 273_599, Self.start),
+            (Self.start + pause + 40 * Self.day, 273_600, Self.start + pause + 40 * Self.day),
+        ] {
+            let found = clock.time(time, stored: nil, uptime: .seconds(seconds))
+            #expect(found.earliest == oldest, "\(seconds) s")
+            #expect(found.latest == time)
+        }
+    }
+
+    @Test("what is as old as it may become stays, and what is older goes")
+    func age() {
+        let time = RetentionTime(earliest: 100, latest: 200)
+        #expect(time.oldest(keeping: 30) == 70)
+        #expect(!time.isOver(70, keeping: 30) && time.isOver(69, keeping: 30))
+        #expect(RetentionTime(earliest: .min, latest: 0).oldest(keeping: 1) == .min)
     }
 
     @Test(
@@ -43,7 +79,7 @@ struct RetentionClockTests {
         var clock = RetentionClock(.microseconds)
         let newest = days.map { Self.start + $0 * Self.day }
         let time = clock.time(Self.start, stored: newest)
-        #expect(time == Self.start + trusted * Self.day)
+        #expect(time.earliest == Self.start + trusted * Self.day)
     }
 
     @Test(
@@ -60,8 +96,8 @@ struct RetentionClockTests {
     func extremes(now: Int64) {
         for newest in [Int64.min, -1, 0, 1, .max] {
             var clock = RetentionClock(.days)
-            #expect(clock.time(now, stored: newest) <= now)
-            #expect(clock.time(.max, stored: nil) <= .max)
+            #expect(clock.time(now, stored: newest).earliest <= now)
+            #expect(clock.time(.max, stored: nil).latest == .max)
         }
     }
 }

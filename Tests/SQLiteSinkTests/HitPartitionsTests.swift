@@ -88,6 +88,27 @@ final class HitPartitionsTests: Sendable {
         #expect(try self.days() == left, "the day 100 is three days before 103")
     }
 
+    @Test(
+        "facts count once that come again after a clock was wrong for an event or a start",
+        arguments: [40, -1825], [false, true])
+    func wrongClockAndFacts(days: Int, isRestarted: Bool) async throws {
+        func open() throws -> SQLiteSink {
+            try self.sink(retention: RetentionClock(.days)) { $0.retainDays = 0 }
+        }
+        var sink = try open()
+        let (right, wrong) = (2000, 2000 + days)
+        let events = [(right, 1), (wrong, 2), (wrong, 1), (right, 1), (right, 2), (right + 1, 1)]
+        for (sequence, (day, id)) in events.enumerated() {
+            self.today.withLock { $0 = day }
+            if isRestarted { sink = try open() }
+            let batch = try TestHits.batch(
+                [TestEvents.full(id: id)], sequence: Int64(sequence + 1),
+                at: Int64(day) * Self.day)
+            #expect(await sink.deliver(batch) == .delivered)
+        }
+        #expect(try self.rows("SELECT sum(hits) FROM counts")[0][0] == 2)
+    }
+
     @Test("after a gap of days a restart knows all facts still")
     func gapAndFacts() async throws {
         for (sequence, (day, id)) in [(100, 1), (140, 2), (141, 2)].enumerated() {

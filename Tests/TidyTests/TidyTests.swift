@@ -59,6 +59,19 @@ struct TidyTests {
             "these have gone, or wait by now")
     }
 
+    @Test("what is deleted by its age is so by the retention clock, but for comparisons listed")
+    func ages() throws {
+        let found = try SourceFile.all().flatMap { SourceRules.comparedTimes(in: $0) }
+        #expect(
+            found.filter { !SourceRules.isHarmless($0) } == [],
+            "ask RetentionTime.isOver, or list it with its reason in AgeRules.swift")
+        for (path, texts) in SourceRules.harmlessComparisons {
+            let lines = found.filter { $0.path == path }.map(\.problem)
+            let gone = texts.keys.filter { text in !lines.contains { $0.hasPrefix(text) } }
+            #expect(gone == [], "these have gone from \(path)")
+        }
+    }
+
     @Test("texts of clients are no keys as Swift's strings, which join those that look alike")
     func stringKeys() throws {
         let files = try SourceFile.all()
@@ -215,6 +228,28 @@ struct TidyTests {
         let file = SourceFile(
             path: "Delivery/Delivery/A.swift", text: lines.joined(separator: "\n"))
         #expect(SourceRules.hastyRetries(in: file).count == count)
+    }
+
+    @Test(
+        "a comparison with a time beside a delete is found",
+        arguments: [
+            // As the ledger and the index of facts were: a clock 91 days ahead emptied both.
+            ("var kept = rows.filter { $0.hour >= oldest }\nself.rebuild(kept)", 1),
+            ("guard run.lastDay < today - days else { continue }\ntry self.retire(run)", 1),
+            ("sql: \"DELETE FROM events WHERE receive_time <= ?\"", 1),
+            ("if letter.refusedTime\n    < limit { letters.removeAll() }", 1),
+            ("while .now > end { unlink(path) }", 1),
+            ("if now.isOver(run.lastDay, keeping: days) { try self.retire(run) }", 0),
+            ("if rows.count > limit { rows.removeFirst() }", 0),
+            ("if hour >= oldest { count += 1 }", 0),
+            ("if hour >= oldest { count = rows.dropFirst().count }", 0),
+            ("// if day < today\nself.remove(day)", 0),
+        ])
+    func comparedTime(_ text: String, _ count: Int) {
+        for (folder, expected) in [("Core/TrackingJournal", count), ("Commands/sightline", 0)] {
+            let file = SourceFile(path: folder + "/A.swift", text: text + "\n")
+            #expect(SourceRules.comparedTimes(in: file).count == expected)
+        }
     }
 
     @Test(

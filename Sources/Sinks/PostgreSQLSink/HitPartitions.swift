@@ -34,9 +34,9 @@ struct HitPartitions {
         do throws(PostgreSQLError) {
             let days = try self.read(connection).map { Int64($0.number) }
             let stored = RetentionClock.lastDay(of: days)
-            let trusted = retention.time(Int64(today.number), stored: stored)
+            let time = retention.time(Int64(today.number), stored: stored)
             try self.ensure(Set(ahead), connection)
-            try self.dropOld(CalendarDay(Int(trusted)), connection, logger)
+            try self.dropOld(time, connection, logger)
         } catch {
             // A connection that is lost is found out by the batch.
             _ = try? connection.run("ROLLBACK")
@@ -97,11 +97,13 @@ struct HitPartitions {
     }
 
     private mutating func dropOld(
-        _ today: CalendarDay, _ connection: PostgreSQLConnection, _ logger: Logger?
+        _ today: RetentionTime, _ connection: PostgreSQLConnection, _ logger: Logger?
     ) throws(PostgreSQLError) {
         let kept = self.configuration.retentionDays
         guard kept > 0 else { return }
-        let old = try self.read(connection).filter { $0.number < today.number - kept }
+        let old = try self.read(connection).filter {
+            today.isOver(Int64($0.number), keeping: Int64(kept))
+        }
         for day in old.sorted() {
             let table = self.schema.qualified(PostgreSQLSchema.partition(day))
             try connection.run("\(self.beginning); DROP TABLE IF EXISTS \(table); COMMIT")

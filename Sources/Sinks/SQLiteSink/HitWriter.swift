@@ -23,12 +23,11 @@ final class HitWriter {
     private var lastRequest: (trace: Bytes, first: HitPartitions.NewRow)?
     @exclusivity(unchecked) private var pending: [PendingEvent] = []
     @exclusivity(unchecked) private var keys: [IndexKey] = []
-    /// Days since 1970, by the server's clock. The hits' time of receipt is not used: a dead letter
-    /// may be replayed after months.
-    private var today = 0
-    /// The day by which old rows are dropped: an earlier one while the clock is in doubt. The index
-    /// uses the clock itself, since it expires entries by the days on which they were added.
-    private var retentionDay: Int64 = 0
+    /// The day by which old rows are dropped.
+    private var today = RetentionTime(earliest: 0, latest: 0)
+    /// The day for the index, whose entries have the days on which they were added: a dead letter
+    /// may be replayed months after its receipt.
+    private var indexDay = RetentionTime(earliest: 0, latest: 0)
 
     /// The number of events looked up together, so that the processor loads their memory in
     /// parallel.
@@ -43,11 +42,12 @@ final class HitWriter {
         try HitViews.refresh(in: database, partitions: self.partitions.all)
     }
 
-    /// Sets the day for the following calls.
-    func setToday(_ day: Int, by retention: inout RetentionClock) {
+    /// Sets the day for the following calls, in days since 1970, by the server's clock.
+    func setToday(_ day: Int, by retention: inout HitRetention) {
         let stored = RetentionClock.lastDay(of: self.partitions.all.lazy.map(\.day))
-        self.today = day
-        self.retentionDay = retention.time(Int64(day), stored: stored)
+        self.today = retention.rows.time(Int64(day), stored: stored)
+        self.indexDay = retention.index.time(
+            Int64(day), stored: self.index.today.map { Int64($0) })
     }
 
     /// Writes the hits of a batch, except those whose keys are in the index: they were counted
@@ -79,10 +79,8 @@ final class HitWriter {
         _ configuration: SQLiteConfiguration, in database: Database
     ) throws -> HitPartitions.Partition? {
         guard let oldest = self.partitions.oldest else { return nil }
-        let isOld =
-            configuration.retainDays > 0
-            && oldest.day <= self.retentionDay &- Int64(configuration.retainDays)
-        if isOld { return oldest }
+        let days = Int64(configuration.retainDays)
+        if days > 0, self.today.isOver(oldest.day, keeping: days - 1) { return oldest }
         guard configuration.maxBytes > 0 else { return nil }
         return try HitsSize.bytes(of: database) > configuration.maxBytes ? oldest : nil
     }
@@ -122,7 +120,7 @@ final class HitWriter {
 
     private func writePending(in database: Database) throws {
         guard !self.pending.isEmpty else { return }
-        try self.index.begin(self.keys, day: self.today, in: database)
+        try self.index.begin(self.keys, on: self.indexDay, in: database)
         for event in self.pending { try self.write(event, in: database) }
         try self.index.finish(in: database)
         self.pending.removeAll(keepingCapacity: true)

@@ -23,9 +23,9 @@ final class HitsFile: Sendable {
         private var writer: HitWriter?
         private var borrowed: HitWriter?
         var readAhead = PartitionReadAhead()
-        var retention: RetentionClock
+        var retention: HitRetention
 
-        init(_ retention: RetentionClock) { self.retention = retention }
+        init(_ retention: HitRetention) { self.retention = retention }
 
         /// The writer, until the transaction is committed.
         func borrow(
@@ -42,7 +42,7 @@ final class HitsFile: Sendable {
 
     /// - Parameters:
     ///   - today: the day, since 1970.
-    ///   - retention: decides up to which day hits may be deleted.
+    ///   - retention: decides up to which day hits and their facts may be deleted.
     /// - Throws: `FileFormatError`, or SQLite's error if the file is unusable.
     init(
         path: String, _ configuration: SQLiteConfiguration, busyTimeout: Duration,
@@ -53,7 +53,7 @@ final class HitsFile: Sendable {
         self.configuration = configuration
         self.logger = logger
         self.today = today
-        self.state = State(retention)
+        self.state = State(HitRetention(retention))
     }
 
     /// Changes the file in one transaction.

@@ -1,5 +1,6 @@
 // The index of hit keys when transactions, clocks or the file are not as they should be.
 internal import GRDB
+internal import Pacing
 @testable internal import SQLiteSink
 internal import TestSupport
 internal import Testing
@@ -20,11 +21,14 @@ struct HitIndexFaultsTests {
         return world
     }
 
-    private static func known(_ world: HitIndexWorld, day: Int = 100) throws -> Int {
+    private static func known(
+        _ world: HitIndexWorld, day: Int = 100, oldest: Int? = nil
+    ) throws -> Int {
         var known = 0
         for start in stride(from: 0, to: 200, by: 50) {
             let keys = Self.keys[start..<start + 50]
-            known += try world.run(keys.map { ($0, 0) }, day: day).count { $0.before == 1 }
+            known += try world.run(keys.map { ($0, 0) }, day: day, oldest: oldest)
+                .count { $0.before == 1 }
         }
         return known
     }
@@ -45,7 +49,8 @@ struct HitIndexFaultsTests {
         let world = try Self.world()
         let new = IndexKey(high: 5, low: 5)
         try world.queue.write { database in
-            try world.index.begin([new], day: 100, in: database)
+            try world.index.begin(
+                [new], on: RetentionTime(earliest: 100, latest: 100), in: database)
             #expect(world.index.add(1, at: 0) == 0)
         }
         #expect(try world.run([(new, 1)], day: 100).first?.before == 0)
@@ -76,7 +81,7 @@ struct HitIndexFaultsTests {
         #expect(isKnown == (stored == 100))
     }
 
-    @Test("a clock that was far ahead costs what was counted before, and nothing else")
+    @Test("a clock that was believed far ahead costs what was counted before, and nothing else")
     func clockAhead() throws {
         let world = try Self.world()
         try world.run([(IndexKey(high: 5, low: 5), 1)], day: .max)
@@ -86,8 +91,25 @@ struct HitIndexFaultsTests {
         #expect(world.index.today == 100)
         #expect(try world.run([(key, 1)], day: 101).first?.before == 1)
         for _ in 0..<2000 { try world.run([], day: 101) }
-        #expect(world.index.runs.isEmpty && world.index.obsolete.isEmpty)
-        #expect(try world.run([(key, 1)], day: .min).first?.before == 0)
+        #expect(world.index.runs.map(\.entries) == [1] && world.index.obsolete.isEmpty)
+        #expect(try world.run([(key, 1)], day: .min).first?.before == 1)
+    }
+
+    @Test(
+        "a clock in doubt makes the index forget nothing, neither what was before nor what came",
+        arguments: [140, 2000, Int.max])
+    func clockInDoubt(_ day: Int) throws {
+        var world = try Self.world()
+        let key = IndexKey(high: 5, low: 5)
+        try world.run([(key, 1)], day: day, oldest: 100)
+        for isRestarted in [false, true] {
+            if isRestarted { try world.restart() }
+            // Ahead, set right, and in doubt since a start by a clock that is years behind.
+            for (day, oldest) in [(day, 100), (101, 101), (101, -1725)] {
+                #expect(try Self.known(world, day: day, oldest: oldest) == 200)
+                #expect(try world.run([(key, 0)], day: day, oldest: oldest).first?.before == 1)
+            }
+        }
     }
 
     @Test("days before 1970 have windows, too")

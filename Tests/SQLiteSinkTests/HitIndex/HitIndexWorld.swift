@@ -1,5 +1,6 @@
 // An index of hit keys in a database of its own, beside a dictionary that knows the same.
 internal import GRDB
+internal import Pacing
 @testable internal import SQLiteSink
 internal import TestSupport
 internal import TrackingRules
@@ -50,12 +51,16 @@ struct HitIndexWorld {
     }
 
     /// Adds kinds to keys in one transaction.
+    ///
+    /// - Parameter oldest: the day by which facts are forgotten, if the clock is in doubt.
     @discardableResult
     func run(
-        _ additions: [(key: IndexKey, kinds: UInt16)], day: Int, failing failure: Failure? = nil
+        _ additions: [(key: IndexKey, kinds: UInt16)], day: Int, oldest: Int? = nil,
+        failing failure: Failure? = nil
     ) throws -> [Answer] {
         try self.queue.write { database in
-            try self.index.begin(additions.map(\.key), day: day, in: database)
+            let time = RetentionTime(earliest: Int64(oldest ?? day), latest: Int64(day))
+            try self.index.begin(additions.map(\.key), on: time, in: database)
             if failure == .begin { throw RolledBack() }
             var answers: [Answer] = []
             for (index, addition) in additions.enumerated() {

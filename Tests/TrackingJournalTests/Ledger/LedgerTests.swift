@@ -135,6 +135,26 @@ struct LedgerTests {
         }
     }
 
+    @Test(
+        "a clock that is 91 days ahead deletes no row before it has been so for an hour",
+        arguments: [(minutes: 60, rows: 1), (minutes: 61, rows: 0)], [false, true])
+    func wrongClock(_ last: (minutes: Int, rows: Int), isRestarted: Bool) {
+        var ledger = Self.ledger(maxRows: 128)
+        ledger.add(self.key("56c4"))
+        if isRestarted { ledger = Ledger(pages: ledger.takePages().pages.map(\.bytes)) }
+        let wrong = Self.hour + 91 * 24
+        for (number, minutes) in [1, last.minutes].enumerated() {
+            #expect(ledger.rows(tenant: "a", delivery: "56c4").count == 1)
+            ledger.add(
+                self.key("d\(number)", hour: wrong + UInt32(number)),
+                uptime: .seconds(minutes * 60))
+        }
+        #expect(ledger.rows(tenant: "a", delivery: "56c4").count == last.rows)
+        // Set right, it leaves what came meanwhile.
+        ledger.add(self.key("56c5", hour: Self.hour + 5), uptime: .seconds(7200))
+        #expect(ledger.rowCount == last.rows + 3)
+    }
+
     @Test("a delivery has rows for 8 values of its flag, and the ninth is counted as other")
     func flags() {
         var ledger = Self.ledger(maxRows: 1000)
@@ -195,7 +215,7 @@ struct LedgerTests {
         for number in 0..<100 { ledger.add(self.key("d\(number)")) }
         let refused = ledger.takePages()
         // While the checkpoint fails, a new hour drops all rows but one.
-        ledger.add(self.key("56c4", hour: Self.hour + 100))
+        ledger.add(self.key("56c4", hour: Self.hour + 48))
         ledger.putBack(refused)
         let saved = ledger.takePages()
         #expect(saved.pages.map(\.number) == [0])
@@ -221,10 +241,10 @@ struct LedgerTests {
 }
 
 extension Ledger {
-    fileprivate mutating func add(_ key: LedgerKey) {
+    fileprivate mutating func add(_ key: LedgerKey, uptime: Duration = .zero) {
         var delta = LedgerDelta()
         delta.add(key, 1)
-        self.apply(delta)
+        self.apply(delta, uptime: uptime)
     }
 
     fileprivate func count(isOther: Bool) -> UInt64 {

@@ -1,6 +1,7 @@
 // The ledger: how many events of each delivery counted, and why the others did not. A value of the
 // journal's writer. Its contents depend only on the deltas and their order, so that a restart
-// restores them.
+// restores them; but for rows that are too old, which go once the retention clock says so.
+internal import Pacing
 internal import TrackingRules
 internal import WireFormat
 
@@ -20,6 +21,7 @@ package struct Ledger: Sendable {
     private var added: [LedgerText: Int] = [:]
     /// The hour of the last expiry; nil before the first one.
     private var hour: UInt32?
+    private var retention = RetentionClock(.hours)
     private var pages = LedgerPages()
 
     struct Row: Sendable {
@@ -127,15 +129,20 @@ package struct Ledger: Sendable {
 
     /// Adds a group's counts.
     package mutating func apply(_ delta: LedgerDelta) {
-        for entry in delta.entries { self.add(entry.key, UInt64(entry.count)) }
+        self.apply(delta, uptime: RetentionClock.uptime)
     }
 
-    private mutating func add(_ key: LedgerKey, _ count: UInt64) {
+    /// The same; tests substitute the retention clock's uptime.
+    mutating func apply(_ delta: LedgerDelta, uptime: Duration) {
+        for entry in delta.entries { self.add(entry.key, UInt64(entry.count), uptime) }
+    }
+
+    private mutating func add(_ key: LedgerKey, _ count: UInt64, _ uptime: Duration) {
         if let place = self.places[key] {
             self.add(count, at: Int(place))
             return
         }
-        self.beginHour(key.hour)
+        self.beginHour(key.hour, uptime)
         guard key.outcome == .refused(.suppressedFlagUnknown) else {
             return self.insert(key, count)
         }
@@ -195,12 +202,15 @@ package struct Ledger: Sendable {
 
     /// Expires old rows once an hour, and makes the table half empty: rows of hours are joined to
     /// rows of days, and then the oldest rows of the tenants that have the most become `other`.
-    private mutating func beginHour(_ hour: UInt32) {
+    private mutating func beginHour(_ hour: UInt32, _ uptime: Duration) {
         // A clock that was set back starts a new hour; late requests of the last hour do not.
         if let current = self.hour, hour <= current, current - hour <= 2 { return }
         self.hour = hour
-        let oldest = hour > self.retainHours ? hour - self.retainHours : 0
-        var kept = self.rows.filter { $0.key.isOther || $0.key.hour >= oldest }
+        let (stored, span) = (self.lastHour, Int64(self.retainHours))
+        let time = self.retention.time(Int64(hour), stored: stored, uptime: uptime)
+        var kept = self.rows.filter {
+            $0.key.isOther || !time.isOver(Int64($0.key.hour), keeping: span)
+        }
         var isChanged = kept.count != self.rows.count
         if kept.count > self.maxRows / 2 {
             for index in kept.indices {
@@ -219,6 +229,13 @@ package struct Ledger: Sendable {
         for row in self.rows where row.key.hour == hour && !row.key.isOther {
             self.added[LedgerText(row.key.tenant), default: 0] += 1
         }
+    }
+
+    /// The last hour of the rows by which a clock that jumped is recognized.
+    private var lastHour: Int64? {
+        guard self.retention.isNew else { return nil }
+        let days = self.rows.lazy.filter { !$0.key.isOther }.map { Int64($0.key.hour / 24) }
+        return RetentionClock.lastDay(of: days).map { $0 * 24 + 23 }
     }
 
     /// Turns the oldest rows of the largest tenants into `other`.

@@ -1,4 +1,5 @@
 internal import GRDB
+internal import Pacing
 
 extension QuarantineFile {
     /// The maximum number of rows deleted in one statement.
@@ -34,16 +35,18 @@ extension QuarantineFile {
         return (pages - free) * pageBytes
     }
 
-    /// Deletes events received too long ago. Rows are in the order of their receipt, unless the
-    /// clock was set.
-    func deleteOld(now: Int64, in database: Database) throws {
+    /// Deletes events received too long ago, wherever they are: a clock that was wrong leaves some
+    /// among others that are not.
+    func deleteOld(_ time: RetentionTime, in database: Database) throws {
+        // No part of the format: SQLite keeps it up to date for a build that does not know it.
+        try database.execute(
+            sql: "CREATE INDEX IF NOT EXISTS events_by_time ON events (receive_time)")
+        let oldest = time.oldest(keeping: self.retainMicroseconds)
         while true {
             let ids = try Int64.fetchAll(
                 database,
-                sql: """
-                    SELECT id FROM (SELECT id, receive_time FROM events ORDER BY id LIMIT ?)
-                    WHERE receive_time < ?
-                    """, arguments: [Self.pieceRowCount, now &- self.retainMicroseconds])
+                sql: "SELECT id FROM events WHERE receive_time < ? ORDER BY receive_time LIMIT ?",
+                arguments: [oldest, Self.pieceRowCount])
             guard !ids.isEmpty else { return }
             try Self.delete(ids, in: database)
         }

@@ -73,7 +73,7 @@ package struct QuarantineFile: Sendable {
                 try Self.count(added.reduce(0) { $0 + $1.bytes }, of: tenant, in: database)
             }
             let time = self.retention.clock.withLock { $0.time(now, stored: stored) }
-            try self.deleteOld(now: time, in: database)
+            try self.deleteOld(time, in: database)
             let evicted = try self.evict(in: database)
             return (kept.count, evicted, try Self.usedBytes(database))
         }

@@ -1,5 +1,6 @@
 // Flushes the MemTable, merges runs, and expires and deletes old ones.
 internal import GRDB
+internal import Pacing
 
 extension HitIndex {
     /// The number of runs that are merged into one of the next level.
@@ -32,11 +33,12 @@ extension HitIndex {
         self.runs.append(run)
     }
 
-    /// Retires runs that are too old, and runs of days far ahead, which a wrong clock has left.
-    func expire(_ today: Int, _ tables: IndexTables) throws {
-        let days = self.limits.uniqueDays
+    /// Retires runs that are too old. Those of days ahead, which a wrong clock has left, stay until
+    /// their day has passed: the clock may be wrong now, and was right then.
+    func expire(_ today: RetentionTime, _ tables: IndexTables) throws {
+        let days = Int64(self.limits.uniqueDays)
         for run in self.runs where run.target == nil {
-            guard run.lastDay < today - days || run.firstDay > today + days else { continue }
+            guard today.isOver(Int64(run.lastDay), keeping: days) else { continue }
             if let index = self.merges.firstIndex(where: { $0.output === run }) {
                 for input in self.merges[index].inputs { try self.retire(input, tables) }
                 self.merges.remove(at: index)

@@ -1,4 +1,5 @@
 internal import GRDB
+internal import Pacing
 internal import TrackingRules
 internal import WireFormat
 
@@ -10,8 +11,9 @@ internal import WireFormat
 /// `BloomFilter` in memory rejects nearly all keys that the run does not have. All changes are part
 /// of the caller's transactions, so recovery after a crash needs no code of its own.
 ///
-/// An entry that was added on day d is found through day d + `uniqueDays`. Runs expire as a whole,
-/// at most a quarter of `uniqueDays` later. Not thread-safe: use it on one queue.
+/// An entry that was added on day d is found through day d + `uniqueDays`, by the retention clock.
+/// Runs expire as a whole, at most a quarter of `uniqueDays` later. Not thread-safe: use it on one
+/// queue.
 final class HitIndex {
     struct Limits {
         /// How long entries are found, in days; at least 1.
@@ -76,10 +78,10 @@ final class HitIndex {
     ///
     /// - Parameters:
     ///   - keys: at most `memTableEntries`; may repeat.
-    ///   - day: today, in days since 1970. If it is up to `uniqueDays` before the newest batch's
-    ///     day, that day is used instead.
+    ///   - time: today, in days since 1970. Its latest day is that of the new entries; if it is up
+    ///     to `uniqueDays` before the newest batch's day, that day is used instead.
     /// - Throws: `HitIndexError`, or SQLite's error; the transaction has to be rolled back.
-    func begin(_ keys: [IndexKey], day: Int, in database: Database) throws {
+    func begin(_ keys: [IndexKey], on time: RetentionTime, in database: Database) throws {
         guard keys.count <= self.limits.memTableEntries else {
             throw HitIndexError.tooManyKeys(keys.count, limit: self.limits.memTableEntries)
         }
@@ -89,7 +91,7 @@ final class HitIndex {
         }
         self.isOpen = true
         self.hasWritten = false
-        let today = self.start(day)
+        let today = self.start(Int(time.latest))
         self.today = today
         if let days = self.memTableDays,
             self.window(days.lowerBound) != self.window(today)
@@ -97,7 +99,7 @@ final class HitIndex {
         {
             try self.flush(days, tables)
         }
-        try self.expire(today, tables)
+        try self.expire(time, tables)
         self.batch.fill(keys)
         self.memTable.prefetch(self.batch.keys, self.batch.count)
         for run in self.runs { try run.lookUp(self.batch, tables) }
