@@ -426,7 +426,7 @@ let testTargets: [Target] = [
         [
             "Delivery", "FileSinks", "Operations", "Pacing", "SQLiteSink", "ServerTestSupport",
             "SinkKit", "TestSupport", "TrackingRules", "WireFormat",
-        ] + protos + libraries("GRDB", "Logging")),
+        ] + protos + libraries("GRDB", "Logging", "ServiceLifecycle")),
     tests("PacingTests", ["Pacing", "TestSupport"]),
     tests("PayloadInspectorTests", ["JSON", "PayloadInspector", "TestSupport", "TrackingRules"]),
     tests(

@@ -3,6 +3,7 @@
 @testable internal import FileSinks
 internal import Foundation
 internal import GRDB
+internal import Pacing
 @testable internal import SQLiteSink
 internal import SightlineProtos
 @testable internal import SinkKit
@@ -103,9 +104,9 @@ struct ForgottenSubjectsTests {
         try await letters.keep(batch, reasons: reasons, sink: "s")
         #expect(try !self.holds("subject-1").isEmpty)
         forgotten.insert(forgotten.hashes(of: Self.gone))
-        #expect(try await letters.erase(Self.gone) == 1)
+        #expect(await letters.erase(Self.gone).end() == .erased(1))
         #expect(try self.holds("subject-1") == [])
-        #expect(try await letters.erase(Self.gone) == 0)
+        #expect(await letters.erase(Self.gone).end() == .erased(0))
         try await letters.keep(batch, reasons: reasons, sink: "other")
         _ = try await letters.keep(unreadable: batch, reason: "no", sink: "third")
         #expect(try self.holds("subject-1") == [])
@@ -121,7 +122,7 @@ struct ForgottenSubjectsTests {
         let reason = "the backend refused it: subject-1 and\0subject-1 have this"
         try await letters.keep(batch, reasons: [0: reason], sink: "s")
         #expect(try !self.holds("subject-1").isEmpty)
-        #expect(try await letters.erase(Self.gone) == 0)
+        #expect(await letters.erase(Self.gone).end() == .erased(0))
         #expect(try self.holds("subject-1") == [])
         #expect(try await letters.letters(of: "s", after: 0, limit: 9).count == 1)
         #expect(try !self.holds("********* and\0********* have this").isEmpty)
@@ -146,7 +147,7 @@ struct ForgottenSubjectsTests {
                 sequence: Int64(sequence))
             #expect(try await letters.keep(unreadable: damaged, reason: "no", sink: "s") == 1)
         }
-        #expect(try await letters.erase(Self.gone) == 1)
+        #expect(await letters.erase(Self.gone).end() == .erased(1))
         #expect(try self.holds("subject-1") == [])
         #expect(try !self.holds("subject-2").isEmpty)
     }
@@ -161,8 +162,8 @@ struct ForgottenSubjectsTests {
             #expect(await sink.deliver(batch) == .delivered)
         }
         let before = try LinesFile(1, in: self.directory.path).bytes
-        #expect(await sink.erase(Self.gone) == .erased(1))
-        #expect(await sink.erase(Self.gone) == .erased(0))
+        #expect(await sink.erase(Self.gone).end() == .erased(1))
+        #expect(await sink.erase(Self.gone).end() == .erased(0))
         let after = try LinesFile(1, in: self.directory.path).bytes
         #expect(after.count == before.count)
         let differing = zip(before, after).filter { $0 != $1 }
@@ -175,7 +176,7 @@ struct ForgottenSubjectsTests {
         let sink = try JSONLinesSink(
             directory: self.directory.path, .with { $0.compression = .zstd })
         #expect(await sink.deliver(try TestHits.batch([TestEvents.full(id: 1)])) == .delivered)
-        let erasure = await sink.erase(Self.gone)
+        let erasure = await sink.erase(Self.gone).end()
         #expect(erasure.outcome == .erased && erasure.count == 0)
         #expect(erasure.reason.contains("hits-000001.jsonl.zst"))
     }
@@ -203,13 +204,14 @@ struct ForgottenSubjectsTests {
         let counts = "SELECT * FROM counts ORDER BY 1, 2, 3, 4, 5, 6, 7"
         let (before, countsBefore) = (try rows(others), try rows(counts))
         #expect(before.count == 12)
-        #expect(await sink.erase(Self.gone) == .erased(8))
+        #expect(await sink.erase(Self.gone).end() == .erased(8))
         #expect(try rows(others) == before)
         #expect(try rows(counts) == countsBefore)
         #expect(try rows("SELECT * FROM hits").count == before.count)
         #expect(try self.holds("subject-1") == [])
-        #expect(await sink.erase(Self.gone) == .erased(0))
-        #expect(await sink.erase(Subject(tenant: "another", ids: ["subject-2"])) == .erased(0))
+        #expect(await sink.erase(Self.gone).end() == .erased(0))
+        #expect(
+            await sink.erase(Subject(tenant: "another", ids: ["subject-2"])).end() == .erased(0))
         // What was erased is known still, and another row can follow.
         var again = TestEvents.opened(id: 30)
         again.subjectID = "subject-1"
@@ -235,17 +237,185 @@ struct ForgottenSubjectsTests {
         let before = try database.read { try Row.fetchAll($0, sql: traces) }
         #expect(before.count == 2)
         try await database.write { database in
-            let erasure = HitErasure(subject: Self.gone)
-            for table in try HitErasure.tables(in: database) {
-                let ids = try erasure.overwrite(table, after: 0, in: database).ids
-                let changes = database.totalChangesCount
-                try HitErasure.delete(ids[...], from: table, in: database)
-                // The two rows that stay: one gets the trace, and one the place of that.
-                #expect(database.totalChangesCount - changes == ids.count + 2)
+            var erasure = HitErasure(of: Self.gone)
+            while case .overwriting(let place) = erasure.phase {
+                try erasure.overwrite(before: place, in: database)
             }
+            #expect(erasure.erased == 2 * 599)
+            let changes = database.totalChangesCount
+            var place: HitErasure.Place? = .end
+            while let last = place {
+                place = try HitErasure.delete(before: last, in: database).last
+            }
+            // Each row and its place in the list; of the two rows that stay, one gets the trace,
+            // and one the place of that.
+            #expect(database.totalChangesCount - changes == 2 * erasure.erased + 2)
         }
         let after = try database.read { try Row.fetchAll($0, sql: traces) }
         #expect(after == before)
+    }
+
+    private func query(_ sql: String) throws -> [Row] {
+        try DatabaseQueue(inUse: self.directory.file("hits.db"))
+            .read { try Row.fetchAll($0, sql: sql) }
+    }
+
+    /// A sink with a hit of the subject and one of somebody else on each of some days.
+    private func sink(
+        _ days: [Int64], today: @escaping @Sendable () -> Int = { 3 }
+    ) async throws -> SQLiteSink {
+        var configuration = SQLiteConfiguration()
+        configuration.retainDays = 3
+        let sink = try SQLiteSink(
+            path: self.directory.file("hits.db"), configuration, today: today,
+            retention: RetentionClock(.days, settling: .zero))
+        for day in days {
+            #expect(await sink.deliver(try Self.batch(day)) == .delivered)
+        }
+        return sink
+    }
+
+    private static func batch(_ day: Int64) throws -> HitBatch {
+        let events = (0..<2).map { place in
+            var event = TestEvents.full(id: Int(day) * 10 + place)
+            event.subjectID = place == 0 ? "subject-1" : "subject-2"
+            return event
+        }
+        return try TestHits.batch(events, sequence: day, at: day * 86_400_000_000)
+    }
+
+    @Test(
+        "a day that retention deletes between two pieces is passed, and no other", arguments: 1...8)
+    func droppedBetweenPieces(_ number: Int) async throws {
+        let today = Mutex(3)
+        let sink = try await self.sink([1, 2, 3]) { today.withLock { $0 } }
+        let forgotten = Self.forgotten()
+        let erasure = try await sink.erase(Self.gone).end { count in
+            guard count == number else { return }
+            today.withLock { $0 = 4 }
+            let batch = try Self.batch(4).masked(by: forgotten)
+            #expect(await sink.deliver(batch) == .delivered)
+        }
+        // The oldest day comes last.
+        #expect(erasure.outcome == .erased, "\(erasure)")
+        #expect((2...3).contains(erasure.count), "\(erasure)")
+        #expect(try self.query("SELECT 1 FROM hits WHERE subject_id = 'subject-1'").isEmpty)
+        #expect(try self.query("SELECT 1 FROM hits WHERE subject_id = 'subject-2'").count == 3)
+        #expect(try self.query("SELECT 1 FROM overwritten_rows").isEmpty)
+        let counted = try self.query("SELECT sum(hits) FROM partitions")[0][0] as Int
+        #expect(try self.query("SELECT 1 FROM hits").count == counted)
+    }
+
+    @Test("rows that an erasure has left are hidden, and the next process deletes them by itself")
+    func leftRows() async throws {
+        // As a crash leaves it: all is overwritten, and nothing deleted.
+        func rows(_ table: String) throws -> Int { try self.query("SELECT 1 FROM \(table)").count }
+        let former = try await self.sink([1, 2, 3])
+        var piece = await former.erase(Self.gone)
+        while try rows("overwritten_rows") < 3, case .followed(let next) = piece {
+            piece = await next()
+        }
+        let tables = (1...3).map { "hits_\($0)" }
+        #expect(try tables.map(rows) == [2, 2, 2])
+        #expect(try rows("hits") == 3 && rows("stored_hits") == 3)
+        let sink = try await self.sink([3])
+        #expect(try tables.map(rows) == [1, 1, 1])
+        #expect(try rows("overwritten_rows") == 0)
+        #expect(try self.query("SELECT hits FROM partitions").map { $0[0] as Int } == [1, 1, 1])
+        #expect(await sink.erase(Self.gone).end() == .erased(0))
+    }
+
+    @Test("of two erasures that overlap each counts its own rows, and all are deleted once")
+    func overlapping() async throws {
+        let sink = try await self.sink([1, 2, 3])
+        let other = Subject(tenant: "default", ids: ["subject-2"])
+        var second = await sink.erase(other)
+        let first = await sink.erase(Self.gone).end { _ in
+            if case .followed(let next) = second { second = await next() }
+        }
+        #expect(first == .erased(3))
+        #expect(await second.end() == .erased(3))
+        #expect(try self.query("SELECT 1 FROM hits").isEmpty)
+        #expect(try self.query("SELECT hits FROM partitions").map { $0[0] as Int } == [0, 0, 0])
+    }
+
+    @Test("rows beyond those of one piece are overwritten in the next", arguments: [-1, 0, 1])
+    func rowsOfAPiece(_ difference: Int) async throws {
+        let sink = try SQLiteSink(path: self.directory.file("hits.db"))
+        let count = HitErasure.overwrittenRowCount + difference
+        let events = (0..<count).map { number in
+            var event = TestEvents.push(.received, id: number)
+            event.subjectID = "subject-1"
+            return event
+        }
+        #expect(await sink.deliver(try TestHits.batch(events)) == .delivered)
+        #expect(await sink.erase(Self.gone).end() == .erased(count))
+        #expect(try self.query("SELECT 1 FROM hits_1").isEmpty)
+    }
+
+    @Test("lines of several pieces lose the id, also one that is longer than a piece")
+    func linesOfSeveralPieces() async throws {
+        let sink = try JSONLinesSink(directory: self.directory.path)
+        let sizes = [Int](repeating: 2000, count: 1500) + [3 << 20, 2000]
+        let events = sizes.enumerated().map { number, size in
+            var event = TestEvents.opened(id: number)
+            event.subjectID = "subject-1"
+            event.push.fcm.data.customFields = ["key": String(repeating: "v", count: size)]
+            return event
+        }
+        #expect(await sink.deliver(try TestHits.batch(events)) == .delivered)
+        #expect(await sink.erase(Self.gone).end() == .erased(2 * sizes.count))
+        #expect(try self.holds("subject-1") == [])
+    }
+
+    /// What another program, or the sink, does to files between two pieces.
+    enum Move: CaseIterable {
+        case deletes, renames, replaces, rotates, decompresses
+
+        /// The lines of the subject that are left to be overwritten.
+        var lines: Int { self == .deletes ? 2 : self == .decompresses ? 4 : 3 }
+    }
+
+    @Test(
+        "a file that is moved, deleted or begun between two pieces is neither passed nor an error")
+    func movedBetweenPieces() async throws {
+        for move in Move.allCases {
+            let directory = try TemporaryDirectory()
+            let sink = try JSONLinesSink(
+                directory: directory.path, .with { $0.fileBytes = 1 })
+            let batch = try TestHits.batch((1...2).map(TestEvents.full))
+            for _ in 0..<3 { #expect(await sink.deliver(batch) == .delivered) }
+            let masked = try batch.masked(by: Self.forgotten())
+            let first = directory.file("hits-000001.jsonl")
+            let second = directory.file("hits-000002.jsonl")
+            let lines = try Data(contentsOf: URL(filePath: second))
+            let erasure = try await sink.erase(Self.gone).end { count in
+                guard count == 1 else { return }
+                let files = FileManager.default
+                switch move {
+                case .deletes: try files.removeItem(atPath: second)
+                case .renames:
+                    // To the name of one that was searched already.
+                    try files.removeItem(atPath: first)
+                    try files.moveItem(atPath: second, toPath: first)
+                case .replaces:
+                    try lines.write(to: URL(filePath: directory.file("new")))
+                    try files.removeItem(atPath: second)
+                    try files.moveItem(atPath: directory.file("new"), toPath: second)
+                case .rotates: #expect(await sink.deliver(masked) == .delivered)
+                case .decompresses:
+                    try files.copyItem(atPath: second, toPath: directory.file("new"))
+                    try files.removeItem(atPath: first)
+                    try files.moveItem(atPath: directory.file("new"), toPath: first)
+                }
+            }
+            #expect(erasure == .erased(move.lines), "\(move)")
+            let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
+            for name in names {
+                let bytes = try Data(contentsOf: URL(filePath: directory.file(name)))
+                #expect(bytes.range(of: Data("subject-1".utf8)) == nil, "\(move): \(name)")
+            }
+        }
     }
 
     @Test("an id with a zero byte is not the id before it", arguments: [true, false])
@@ -263,8 +433,8 @@ struct ForgottenSubjectsTests {
         #expect(await sink.deliver(try TestHits.batch(events)) == .delivered)
         for id in ids.reversed() {
             let subject = Subject(tenant: "default", ids: [id])
-            #expect(await sink.erase(subject) == .erased(1), "\(id.debugDescription)")
-            #expect(await sink.erase(subject) == .erased(0), "\(id.debugDescription)")
+            #expect(await sink.erase(subject).end() == .erased(1), "\(id.debugDescription)")
+            #expect(await sink.erase(subject).end() == .erased(0), "\(id.debugDescription)")
         }
     }
 
@@ -308,7 +478,7 @@ struct ForgottenSubjectsTests {
             let batch = try TestHits.batch(events, sequence: Int64(request + 1))
             #expect(await sink.deliver(batch) == .delivered)
         }
-        #expect(await sink.erase(Self.gone) == .erased(20 * 90 * 2))
+        #expect(await sink.erase(Self.gone).end() == .erased(20 * 90 * 2))
         let pages = try self.freePages("hits.db")
         #expect(pages.count > 10, "no page got free, so nothing was looked at")
         #expect(pages.count { $0.firstRange(of: "subject-2".utf8) != nil } == 0)
@@ -327,7 +497,7 @@ struct ForgottenSubjectsTests {
             let batch = try TestHits.batch(events, sequence: Int64(request + 1))
             #expect(await sink.deliver(batch) == .delivered)
         }
-        #expect(await sink.erase(Self.gone) == .erased(20 * 90 * 2))
+        #expect(await sink.erase(Self.gone).end() == .erased(20 * 90 * 2))
         #expect(try self.holds("subject-1") == [])
         #expect(try !self.holds("subject-2").isEmpty)
     }

@@ -143,17 +143,17 @@ struct HitReplayTests {
             return event
         }
         #expect(await sink.deliver(try TestHits.batch(events)) == .delivered)
-        let erasure = HitErasure(subject: Subject(tenant: "default", ids: ["gone"]))
         var configuration = Configuration()
         configuration.busyMode = .timeout(30)
         let database = try DatabaseQueue(path: self.path, configuration: configuration)
         // As a crash may leave it.
         try await database.write { database in
-            for table in try HitErasure.tables(in: database) {
-                let ids = try erasure.overwrite(table, after: 0, in: database).ids
-                #expect(ids.count == 1200)
-                try HitErasure.delete(ids[..<1], from: table, in: database)
+            var erasure = HitErasure(of: Subject(tenant: "default", ids: ["gone"]))
+            while case .overwriting(let place) = erasure.phase {
+                try erasure.overwrite(before: place, in: database)
             }
+            #expect(erasure.erased == 1200)
+            #expect(try HitErasure.delete(before: .end, in: database).deleted == [1: 500])
         }
         let hits = try StoredHits(path: self.path, journal: "another")
         let recording = RecordingSink()

@@ -75,6 +75,43 @@ struct SerializedSinkTests {
         #expect(sink.deliveries == deliveries)
     }
 
+    /// Erases in three pieces, and keeps in which order it was asked for what.
+    private final class PiecesSink: ErasableSink {
+        let name = "pieces"
+        private let asked = Mutex<[String]>([])
+
+        var order: [String] { self.asked.withLock { $0 } }
+
+        func deliver(_ hits: HitBatch) async -> SinkAnswer {
+            self.asked.withLock { $0.append("batch \(hits.sequence)") }
+            return .delivered
+        }
+
+        func erase(_ subject: Subject) async -> ErasurePiece { self.piece(1) }
+
+        private func piece(_ number: Int) -> ErasurePiece {
+            self.asked.withLock { $0.append("piece \(number)") }
+            return number == 3 ? .last(.erased(3)) : .followed { self.piece(number + 1) }
+        }
+    }
+
+    @Test(
+        "a sink takes batches between the pieces of an erasure, and what has ended erases no more")
+    func pieces() async throws {
+        let sink = PiecesSink()
+        let serialized = SerializedSink(sink)
+        let subject = Subject(tenant: "default", ids: ["subject-1"])
+        let erasure = try await serialized.erase(subject).end { count in
+            let batch = try TestHits.batch([TestEvents.full(id: count)], sequence: Int64(count))
+            #expect(await serialized.deliver(batch) == .delivered)
+        }
+        #expect(erasure == .erased(3))
+        #expect(sink.order == ["piece 1", "batch 1", "piece 2", "batch 2", "piece 3"])
+        let ended = await serialized.erase(subject).end { _ in await serialized.end() }
+        #expect(ended == .failed("it was taken out of the list of sinks"))
+        #expect(sink.order.count == 6)
+    }
+
     /// Erases a subject, as an admin's or a client's call does that the stop waits for.
     private struct Erasing: Service {
         let sink: SerializedSink
@@ -83,7 +120,7 @@ struct SerializedSinkTests {
         func run() async {
             self.answers.yield(nil)
             self.answers.yield(
-                await self.sink.erase(Subject(tenant: "default", ids: ["subject-1"])))
+                await self.sink.erase(Subject(tenant: "default", ids: ["subject-1"])).end())
         }
     }
 
@@ -109,9 +146,13 @@ struct SerializedSinkTests {
             #expect(answer == atStop)
             break
         }
-        #expect(await serialized.erase(Subject(tenant: "default", ids: ["subject-2"])) == atStop)
+        #expect(
+            await serialized.erase(Subject(tenant: "default", ids: ["subject-2"])).end() == atStop)
         delivery.cancel()
         _ = await delivery.value
+        // Also with the sink to itself.
+        #expect(
+            await serialized.erase(Subject(tenant: "default", ids: ["subject-3"])).end() == atStop)
         try await stopped.value
     }
 }

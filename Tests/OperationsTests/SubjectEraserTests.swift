@@ -2,6 +2,7 @@
 internal import Logging
 @testable internal import Operations
 internal import Pacing
+internal import ServiceLifecycle
 internal import SinkKit
 internal import Synchronization
 internal import TestSupport
@@ -19,13 +20,24 @@ struct SubjectEraserTests {
 
         func open() { self.opened.raise() }
 
-        func erase(_ subject: Subject) async -> Erasure {
+        func waitForVisitor() async {
+            while self.visitors.isEmpty { await Task.yield() }
+        }
+
+        /// Erases in pieces; of the tenant "quiet" in one.
+        func erase(_ subject: Subject) async -> ErasurePiece {
+            await self.erase(subject, pieces: subject.tenant == "quiet" ? 1 : 3)
+        }
+
+        private func erase(_ subject: Subject, pieces: Int) async -> ErasurePiece {
             let isFirst = self.tenants.withLock { tenants in
                 tenants.append(subject.tenant)
                 return tenants.count == 1
             }
             if isFirst { await self.opened.wait() }
-            return .erased(0)
+            return pieces == 1
+                ? .last(.erased(0))
+                : .followed { await self.erase(subject, pieces: pieces - 1) }
         }
     }
 
@@ -37,12 +49,14 @@ struct SubjectEraserTests {
         ) { [SubjectEraser.Place("gate", gate.erase)] }
     }
 
-    @Test("one tenant's subject waits for another's, and a second of one tenant is refused")
+    @Test(
+        "a tenant's subject waits for a piece of another's, and a second of one tenant is refused")
     func turns() async throws {
         try await TestDirectory.with { directory in
             let gate = Gate()
             let eraser = try await self.eraser(directory, gate)
             let first = Task.immediate { try await eraser.forget("1", of: "loud") }
+            await gate.waitForVisitor()
             let second = Task.immediate { try await eraser.forget("1", of: "quiet") }
             for tenant in ["loud", "quiet"] {
                 let error = await #expect(throws: ErasureError.self) {
@@ -52,8 +66,9 @@ struct SubjectEraserTests {
             }
             gate.open()
             for task in [first, second] { #expect(try await !task.value.hasFailed) }
-            #expect(gate.visitors == ["loud", "quiet"])
-            #expect(try await !eraser.forget("2", of: "loud").hasFailed)
+            #expect(gate.visitors.sorted() == ["loud", "loud", "loud", "quiet"])
+            #expect(gate.visitors.last == "loud", "the second did not wait for the first's end")
+            #expect(try await !eraser.forget("2", of: "quiet").hasFailed)
         }
     }
 
@@ -63,13 +78,50 @@ struct SubjectEraserTests {
             let gate = Gate()
             let eraser = try await self.eraser(directory, gate)
             let first = Task.immediate { try await eraser.forget("1", of: "loud") }
+            await gate.waitForVisitor()
             let second = Task.immediate { try await eraser.forget("1", of: "quiet") }
             second.cancel()
             let error = await #expect(throws: ErasureError.self) { try await second.value }
             #expect(error?.description == "the server is stopping: ask again")
             gate.open()
             #expect(try await !first.value.hasFailed)
+            #expect(gate.visitors == ["loud", "loud", "loud"])
+        }
+    }
+
+    /// Forgets a subject, as a call does that the stop waits for.
+    private struct Forgetting: Service {
+        let eraser: SubjectEraser
+        let gate: Gate
+        let receipts: AsyncStream<ErasureReceipt>.Continuation
+
+        func run() async throws {
+            try await withGracefulShutdownHandler {
+                self.receipts.yield(try await self.eraser.forget("1", of: "loud"))
+            } onGracefulShutdown: {
+                self.gate.open()
+            }
+        }
+    }
+
+    @Test("a stop waits for the piece that is being done, and the receipt says that it is not all")
+    func stopBetweenPieces() async throws {
+        try await TestDirectory.with { directory in
+            let gate = Gate()
+            let eraser = try await self.eraser(directory, gate)
+            let receipts = AsyncStream.makeStream(of: ErasureReceipt.self)
+            let group = ServiceGroup(
+                services: [Forgetting(eraser: eraser, gate: gate, receipts: receipts.continuation)],
+                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            let stopped = Task { try? await group.run() }
+            await gate.waitForVisitor()
+            await group.triggerGracefulShutdown()
+            var iterator = receipts.stream.makeAsyncIterator()
+            let receipt = await iterator.next()
+            #expect(
+                receipt?.places.map(\.erasure) == [.failed("the server is stopping: ask again")])
             #expect(gate.visitors == ["loud"])
+            await stopped.value
         }
     }
 }

@@ -155,8 +155,25 @@ struct PostgreSQLSinkTests {
         }
         #expect(await sink.deliver(try TestHits.batch(events)) == .delivered)
         let subject = Subject(tenant: "default", ids: [ids[1]])
-        #expect(await sink.erase(subject) == .erased(1))
+        #expect(await sink.erase(subject).end() == .erased(1))
         #expect(try self.events() == ["subject-1"])
+    }
+
+    @Test("partitions that are renamed or dropped between two pieces neither stay nor fail")
+    func erasedInPieces() async throws {
+        var configuration = self.configuration
+        configuration.aheadDays = 2
+        let sink = try PostgreSQLSink(
+            configuration, today: { CalendarDay(microseconds: TestHits.receiveTime) })
+        #expect(await sink.deliver(try self.batch(1...2)) == .delivered)
+        let subject = Subject(tenant: "default", ids: ["subject-1"])
+        let erasure = try await sink.erase(subject).end { count in
+            guard count == 1 else { return }
+            try self.database.run(
+                "ALTER TABLE hits_20270115 RENAME TO renamed; DROP TABLE hits_20270117")
+        }
+        #expect(erasure == .erased(1))
+        #expect(try self.events() == ["subject-2"])
     }
 
     @Test("without DDL the sink tells what is missing, and goes on once an operator has run it")

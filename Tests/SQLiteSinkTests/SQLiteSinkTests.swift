@@ -78,7 +78,7 @@ struct SQLiteSinkTests {
             #expect(await (try self.sink()).deliver(batch) == .delivered)
         }
         let subject = Subject(tenant: "default", ids: ["subject-2"])
-        #expect(await (try self.sink()).erase(subject) == .erased(1))
+        #expect(await (try self.sink()).erase(subject).end() == .erased(1))
         #expect(try self.rows("SELECT hits FROM partitions").map { $0[0] as Int } == [1])
         let batch = try TestHits.batch([TestEvents.full(id: 3)], sequence: 3)
         #expect(await (try self.sink()).deliver(batch) == .delivered)

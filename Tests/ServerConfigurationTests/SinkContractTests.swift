@@ -164,6 +164,7 @@ struct SinkContractTests {
         #expect((next as? any ResumableSink)?.resumeToken ?? "" == token)
         let subject = Subject(tenant: "default", ids: ["subject-1"])
         let erasure = try await #require(serialized as? any ErasableSink).erase(subject)
+            .end()
         let isDefault = erasure.reason == "its backend keeps what it was sent: delete it there"
         #expect(isDefault != sink.abilities.contains(.erasable), "\(erasure)")
         #expect(erasure.outcome != .failed, "\(erasure)")

@@ -29,7 +29,8 @@ extension BoundRegister {
             "SinkKit/ProtoJSONWriter", "SinkKit/RecordWriter", "WebhookSink/WebhookEvents",
             "WebhookSink/WebhookProgress",
             "WebhookSink/WebhookResponse"),
-        BoundRow(.one("an erasure"), "SQLiteSink/HitErasure.Overwritten"),
+        BoundRow(
+            .one("an erasure"), "FileSinks/LinesErasure", "PostgreSQLSink/RowErasure"),
         BoundRow(
             .common(
                 because: "bounded by the sink's own keys and files: it delivers the hits of all "

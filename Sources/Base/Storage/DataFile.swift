@@ -84,26 +84,6 @@ package final class DataFile: Sendable {
         try await self.use { try $0.read(body) }
     }
 
-    /// Searches a table in pieces, each in a transaction, and then empties the log.
-    ///
-    /// - Parameter erase: erases rows after an id. Returns how many it erased, and the id of the
-    ///   last row that it searched, or nil if there was none.
-    /// - Returns: the number of erased rows.
-    /// - Throws: SQLite's error, or that of `erase`; pieces erased before it stay erased.
-    package func eraseInPieces(
-        _ erase: @escaping @Sendable (Database, Int64) throws -> (erased: Int, last: Int64?)
-    ) async throws -> Int {
-        var (after, erased) = (Int64(0), 0)
-        while true {
-            let piece = try await self.write { [after] in try erase($0, after) }
-            erased += piece.erased
-            guard let last = piece.last else { break }
-            after = last
-        }
-        try await self.emptyLog()
-        return erased
-    }
-
     /// Moves the contents of the write-ahead log into the file and truncates the log, so that
     /// neither contains bytes that were overwritten.
     ///

@@ -8,7 +8,7 @@ package import TrackingRules
 package final class SerializedSink: ResumableSink, PositionedSink, ErasableSink {
     private let sink: any Sink
     private let forgotten: ForgottenSubjects
-    /// Held for a batch of the forwarder or of a replay, and for an erasure.
+    /// Held for a batch of the forwarder or of a replay, and for a piece of an erasure.
     private let lock = AsyncLock()
     private let state = Mutex(State())
 
@@ -63,13 +63,24 @@ package final class SerializedSink: ResumableSink, PositionedSink, ErasableSink 
         }
     }
 
-    /// Erases a subject in the wrapped sink, between two batches, if it can be erased there.
-    package func erase(_ subject: Subject) async -> Erasure {
-        await self.inTurn(orAtStop: .failed("\(Task.stopReason): ask again")) {
+    /// Erases a subject in the wrapped sink if it can be erased there: each piece has a turn of its
+    /// own, between two batches.
+    package func erase(_ subject: Subject) async -> ErasurePiece {
+        let sink = self.sink
+        return await self.eraseInTurn { await sink.eraseIfPossible(subject) }
+    }
+
+    private func eraseInTurn(
+        _ piece: @Sendable () async -> ErasurePiece
+    ) async -> ErasurePiece {
+        await self.inTurn(orAtStop: .last(.failed("\(Task.stopReason): ask again"))) {
             if self.state.withLock(\.hasEnded) {
-                return .failed("it was taken out of the list of sinks")
+                return .last(.failed("it was taken out of the list of sinks"))
             }
-            return await self.sink.eraseIfPossible(subject)
+            switch await piece() {
+            case .last(let erasure): return .last(erasure)
+            case .followed(let next): return .followed { await self.eraseInTurn(next) }
+            }
         }
     }
 
@@ -111,7 +122,8 @@ package final class SerializedSink: ResumableSink, PositionedSink, ErasableSink 
             self.state.withLock { $0.isStopping = true }
             if stopAnswer != nil { place.cancel() }
         }
-        if !hasTurn, let stopAnswer { return stopAnswer }
+        // A stop alone cancels it, maybe while it had the turn at once.
+        if let stopAnswer, !hasTurn || place.isCancelled { return stopAnswer }
         return await body()
     }
 }

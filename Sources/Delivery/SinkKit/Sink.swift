@@ -49,9 +49,10 @@ package protocol PositionedSink: Sink {
 
 /// A sink whose backend can be made to forget a subject.
 package protocol ErasableSink: Sink {
-    /// Deletes what the backend has of a subject, or tells its readers to. Never called during a
-    /// delivery. Counts that have no ids of people stay. It may be called again.
-    func erase(_ subject: Subject) async -> Erasure
+    /// Does the first piece of deleting what the backend has of a subject, or of telling its
+    /// readers to. No piece is done during a delivery, but deliveries come between pieces. Counts
+    /// that have no ids of people stay. It may be called again, also before an earlier one's end.
+    func erase(_ subject: Subject) async -> ErasurePiece
 }
 
 /// A sink of which `sightline sinks try` can say more than how a delivery went.
@@ -68,10 +69,10 @@ package protocol ProbeableSink: Sink {
 }
 
 extension Sink {
-    /// Erases a subject if the backend can forget one.
-    package func eraseIfPossible(_ subject: Subject) async -> Erasure {
+    /// Does the first piece of erasing a subject if the backend can forget one.
+    package func eraseIfPossible(_ subject: Subject) async -> ErasurePiece {
         guard let sink = self as? any ErasableSink else {
-            return .impossible("its backend keeps what it was sent: delete it there")
+            return .last(.impossible("its backend keeps what it was sent: delete it there"))
         }
         return await sink.erase(subject)
     }

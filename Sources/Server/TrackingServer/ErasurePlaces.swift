@@ -37,9 +37,9 @@ struct ErasurePlaces: Sendable {
         var places = running.map { SubjectEraser.Place($0.name, $0.sink.erase) }
         places += self.sinks.endingSinks.map(Self.ending)
         places += self.sinks.formerSinks.map(Self.former)
-        places.append(SubjectEraser.Place(file: Self.letters, self.deadLetters.erase))
+        places.append(SubjectEraser.Place(Self.letters, self.deadLetters.erase))
         if let quarantine {
-            places.append(SubjectEraser.Place(file: QuarantineFile.name, quarantine.erase))
+            places.append(SubjectEraser.Place(QuarantineFile.name, quarantine.erase))
         }
         let files = running.flatMap(\.opened.files).map { URL(filePath: $0).lastPathComponent }
         return places + self.others(besides: Set(files)) + [.journal]
@@ -48,15 +48,18 @@ struct ErasurePlaces: Sendable {
     /// A sink that was taken out, and whose last batch may be under way.
     private static func ending(_ name: String) -> SubjectEraser.Place {
         SubjectEraser.Place(name) { _ in
-            .failed("it was taken out of the list of sinks, and its last delivery has not ended")
+            .last(
+                .failed(
+                    "it was taken out of the list of sinks, and its last delivery has not ended"))
         }
     }
 
     private static func former(_ name: String) -> SubjectEraser.Place {
         SubjectEraser.Place(name) { _ in
-            .impossible(
-                "it is no longer in the list of sinks: what its backend was sent has to be deleted "
-                    + "there; files that it has left here are places of their own")
+            .last(
+                .impossible(
+                    "it is no longer in the list of sinks: what its backend was sent has to be "
+                        + "deleted there; files that it has left here are places of their own"))
         }
     }
 
@@ -76,7 +79,7 @@ struct ErasurePlaces: Sendable {
         } catch {
             return [
                 SubjectEraser.Place("data_dir") { _ in
-                    .failed("its entries cannot be listed: \(error)")
+                    .last(.failed("its entries cannot be listed: \(error)"))
                 }
             ]
         }
@@ -110,11 +113,15 @@ struct ErasurePlaces: Sendable {
     /// What an earlier configuration has left is erased as its owner would.
     private func place(of name: String) -> SubjectEraser.Place {
         if name == QuarantineFile.name {
-            return SubjectEraser.Place(file: name) { subject in
-                try await QuarantineFile(
-                    directory: self.directory, QuarantineConfiguration(), version: self.version,
-                    forgotten: self.forgotten, logger: self.logger
-                ).erase(subject)
+            return SubjectEraser.Place(name) { subject in
+                do {
+                    return try await QuarantineFile(
+                        directory: self.directory, QuarantineConfiguration(),
+                        version: self.version, forgotten: self.forgotten, logger: self.logger
+                    ).erase(subject)
+                } catch {
+                    return .last(.failed("\(error)"))
+                }
             }
         }
         let eraser = SinkKind.eraser(ofLeft: name, in: self.directory, logger: self.logger)
@@ -124,11 +131,12 @@ struct ErasurePlaces: Sendable {
     /// An entry that is not looked through.
     private static func named(_ name: String) -> SubjectEraser.Place {
         SubjectEraser.Place(name) { _ in
-            .impossible(
-                name.hasSuffix(".damaged")
-                    ? "a damaged file that is kept to be examined: delete it when that is done"
-                    : "nothing of this server writes it, so it was not looked through: delete it "
-                        + "if it has hits or events")
+            .last(
+                .impossible(
+                    name.hasSuffix(".damaged")
+                        ? "a damaged file that is kept to be examined: delete it when that is done"
+                        : "nothing of this server writes it, so it was not looked through: delete "
+                            + "it if it has hits or events"))
         }
     }
 
@@ -137,7 +145,9 @@ struct ErasurePlaces: Sendable {
         let rest = places.count - Self.maxNamed
         guard rest > 0 else { return places }
         let others = SubjectEraser.Place("data_dir") { _ in
-            .failed("\(rest) more of its entries belong to no place: delete them, and ask again")
+            .last(
+                .failed(
+                    "\(rest) more of its entries belong to no place: delete them, and ask again"))
         }
         return Array(places.prefix(Self.maxNamed)) + [others]
     }

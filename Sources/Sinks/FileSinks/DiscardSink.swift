@@ -23,5 +23,5 @@ package struct DiscardSink: ErasableSink, ProbeableSink {
     }
 
     /// There is nothing to erase.
-    package func erase(_ subject: Subject) async -> Erasure { .erased(0) }
+    package func erase(_ subject: Subject) async -> ErasurePiece { .last(.erased(0)) }
 }

@@ -86,8 +86,8 @@ package actor JSONLinesSink: ErasableSink {
     }
 
     /// Overwrites the subject's id in files of plain lines. Compressed ones stay as they are.
-    package func erase(_ subject: Subject) async -> Erasure {
-        self.directory.erase(subject)
+    package func erase(_ subject: Subject) async -> ErasurePiece {
+        await JSONLinesEraser(directory: self.directory.path).erase(subject)
     }
 
     private func append(_ lines: Bytes) throws {

@@ -76,7 +76,7 @@ package actor StandardOutputSink: ErasableSink {
     }
 
     /// Printed lines are out of reach.
-    package func erase(_ subject: Subject) async -> Erasure {
-        .impossible("whoever reads the lines has them: delete them there")
+    package func erase(_ subject: Subject) async -> ErasurePiece {
+        .last(.impossible("whoever reads the lines has them: delete them there"))
     }
 }

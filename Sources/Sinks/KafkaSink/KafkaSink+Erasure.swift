@@ -9,12 +9,13 @@ internal import WireFormat
 extension KafkaSink {
     /// Produces a tombstone to each of the tenant's topics: the subject's id is the key, and there
     /// is no value. Consumers tell it from hits by its `ce-type`.
-    package func erase(_ subject: Subject) async -> Erasure {
-        await DeliveryDeadline.during(grace: Self.stopTime) { deadline in
+    package func erase(_ subject: Subject) async -> ErasurePiece {
+        let told = await DeliveryDeadline.during(grace: Self.stopTime) { deadline in
             await withCheckedContinuation { continuation in
                 self.queue.async { continuation.resume(returning: self.tell(subject, deadline)) }
             }
         }
+        return .last(told)
     }
 
     /// On the queue.

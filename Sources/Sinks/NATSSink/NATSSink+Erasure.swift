@@ -8,9 +8,9 @@ internal import WireFormat
 extension NATSSink {
     /// Publishes an empty message of the `ce-type` `Subject.forgottenType` for each id, to
     /// `<prefix>.<tenant>._.subject_forgotten.0`, and waits for the stream's acks.
-    package func erase(_ subject: Subject) async -> Erasure {
+    package func erase(_ subject: Subject) async -> ErasurePiece {
         await withCheckedContinuation { continuation in
-            self.queue.async { continuation.resume(returning: self.tell(subject)) }
+            self.queue.async { continuation.resume(returning: .last(self.tell(subject))) }
         }
     }
 

@@ -84,16 +84,22 @@ struct HitPartitions {
         return Set(rows.compactMap { $0[0].flatMap(PostgreSQLSchema.day(ofPartition:)) })
     }
 
-    /// All partitions, as they may stand in a statement; also those of an operator's own.
+    /// All partitions, also those of an operator's own: what stays the same when one is renamed,
+    /// and the name as it may stand in a statement.
     ///
     /// - Throws: `PostgreSQLError`.
-    func names(_ connection: PostgreSQLConnection) throws(PostgreSQLError) -> [String] {
+    func all(
+        _ connection: PostgreSQLConnection
+    ) throws(PostgreSQLError) -> [(id: String, name: String)] {
         let rows = try connection.run(
             """
-            SELECT inhrelid::regclass FROM pg_inherits
+            SELECT inhrelid::oid, inhrelid::regclass FROM pg_inherits
             WHERE inhparent = '\(self.schema.qualified("stored_hits"))'::regclass ORDER BY 1
             """)
-        return rows.compactMap { $0[0] }
+        return rows.compactMap { row in
+            guard let id = row[0], let name = row[1] else { return nil }
+            return (id, name)
+        }
     }
 
     private mutating func dropOld(

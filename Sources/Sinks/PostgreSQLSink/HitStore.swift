@@ -73,27 +73,20 @@ actor HitStore {
         }
     }
 
-    /// Deletes the rows of a subject, a partition at a time.
-    func erase(_ subject: Subject, _ delivery: DeliveryDeadline) -> Erasure {
+    /// Deletes a subject's rows of the next partition.
+    ///
+    /// - Returns: the result of all, if there is none left.
+    func erase(
+        _ erasure: RowErasure, _ delivery: DeliveryDeadline
+    ) -> (erasure: RowErasure, result: Erasure?) {
+        var erasure = erasure
         do {
             let connection = try self.usableConnection(delivery)
-            let tenant = try connection.literal(subject.tenant)
-            let ids = try subject.ids.map { try connection.literal($0) }.joined(separator: ", ")
-            var erased = 0
-            for table in try self.partitions.names(connection) {
-                let rows = try connection.run(
-                    """
-                    WITH erased AS (
-                        DELETE FROM \(table) WHERE tenant = \(tenant) AND subject_id IN (\(ids))
-                        RETURNING 1)
-                    SELECT count(*) FROM erased
-                    """)
-                erased += rows.first?.first?.flatMap { Int($0) } ?? 0
-            }
-            return .erased(erased)
+            let isDone = try !erasure.eraseNext(of: self.partitions.all(connection), connection)
+            return (erasure, isDone ? .erased(erasure.erased) : nil)
         } catch {
             if let error = error as? PostgreSQLError { self.endSession(error) }
-            return .failed("\(error)")
+            return (erasure, .failed("\(error)"))
         }
     }
 

@@ -55,8 +55,16 @@ package final class PostgreSQLSink: ResumableSink, ErasableSink, ProbeableSink {
     }
 
     /// Deletes the subject's rows. PostgreSQL frees their space when it vacuums the tables.
-    package func erase(_ subject: Subject) async -> Erasure {
-        await DeliveryDeadline.during(grace: Self.grace) { await self.store.erase(subject, $0) }
+    package func erase(_ subject: Subject) async -> ErasurePiece {
+        await self.erase(RowErasure(of: subject))
+    }
+
+    private func erase(_ erasure: RowErasure) async -> ErasurePiece {
+        let piece = await DeliveryDeadline.during(grace: Self.grace) {
+            await self.store.erase(erasure, $0)
+        }
+        if let result = piece.result { return .last(result) }
+        return .followed { await self.erase(piece.erasure) }
     }
 
     private func write(_ hits: HitBatch, _ delivery: DeliveryDeadline) async -> SinkAnswer {

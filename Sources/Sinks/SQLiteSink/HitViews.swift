@@ -1,8 +1,8 @@
 internal import GRDB
 internal import TrackingRules
 
-/// The views of hits.db: `stored_hits` joins the rows of all partitions, and `hits` replaces their
-/// numbers by texts.
+/// The views of hits.db: `stored_hits` joins the rows of all partitions, without those that an
+/// erasure has overwritten, and `hits` replaces their numbers by texts.
 enum HitViews {
     /// Updates the views to the present partitions; does nothing if they are up to date.
     ///
@@ -25,7 +25,7 @@ enum HitViews {
                     \(Self.shared("traceparent", by: "traceparent", in: table)),
                     \(Self.shared("tracestate", by: "traceparent", in: table)), warnings,
                     \(Self.shared("event", by: "event", in: table))
-                FROM \(table) AS hit
+                FROM \(table) AS hit WHERE hit_id <> zeroblob(16)
                 """
         }
         // A view needs columns, so without partitions it selects an empty row and leaves it out.

@@ -15,6 +15,8 @@ final class HitsFile: Sendable {
     private let logger: Logger?
     private let today: @Sendable () -> Int
     private let state: State
+    /// Whether a process before this one may have left rows that it has overwritten.
+    private let mayHaveLeftRows = Mutex(true)
 
     /// The state in memory. `@unchecked Sendable`: used only on the file's queue.
     private final class State: @unchecked Sendable {
@@ -126,6 +128,25 @@ final class HitsFile: Sendable {
         } catch {
             self.logger?.warning(
                 "old hits cannot be deleted from hits.db", metadata: ["reason": "\(error)"])
+        }
+    }
+}
+
+extension HitsFile {
+    /// An erasure deletes all rows that were left, and only after its own are overwritten.
+    func beginErasure() { self.mayHaveLeftRows.withLock { $0 = false } }
+
+    /// Deletes some of the rows that a process before this one has overwritten and was about to
+    /// delete. A failure is logged, and the next batch tries again.
+    func deleteLeftRows() async {
+        guard self.mayHaveLeftRows.withLock({ $0 }) else { return }
+        do {
+            let last = try await self.delete(before: .end)
+            if last == nil { self.mayHaveLeftRows.withLock { $0 = false } }
+        } catch {
+            self.logger?.warning(
+                "rows of a forgotten subject are empty, but cannot be deleted from hits.db",
+                metadata: ["reason": "\(error)"])
         }
     }
 }

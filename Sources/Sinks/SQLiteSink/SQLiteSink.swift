@@ -39,10 +39,11 @@ package final class SQLiteSink: ErasableSink {
     }
 
     /// Inserts the batch in one transaction, except for hits that were counted before. Then deletes
-    /// hits that are too old or too many.
+    /// hits that are too old or too many, and some that a process before this one was erasing.
     package func deliver(_ hits: HitBatch) async -> SinkAnswer {
         do {
             if let partition = try await self.hits.write(hits) { await self.hits.drop(partition) }
+            await self.hits.deleteLeftRows()
             return .delivered
         } catch {
             return SinkAnswer(failure: error, of: "hits.db: ")
@@ -50,18 +51,8 @@ package final class SQLiteSink: ErasableSink {
     }
 
     /// Deletes the subject's rows. Their counts stay: they name no subject.
-    package func erase(_ subject: Subject) async -> Erasure {
-        do {
-            let erased = try await self.hits.erase(subject)
-            let bytes = try await self.hits.read { try HitsSize.bytesOfDropped(in: $0) }
-            return .erased(
-                erased,
-                except: bytes == 0
-                    ? ""
-                    : "\(bytes) bytes of free pages may have hits that were deleted by age or "
-                        + "size, until new hits overwrite them or VACUUM does")
-        } catch {
-            return .failed("hits.db: \(error)")
-        }
+    package func erase(_ subject: Subject) async -> ErasurePiece {
+        self.hits.beginErasure()
+        return await self.hits.next(HitErasure(of: subject))
     }
 }

@@ -5,7 +5,11 @@ package import SinkKit
 extension WebhookSink {
     /// Posts an event of the type `Subject.forgottenType`, signed as hits are. Its id is the same
     /// each time that a subject is forgotten.
-    package func erase(_ subject: Subject) async -> Erasure {
+    package func erase(_ subject: Subject) async -> ErasurePiece {
+        .last(await self.tell(subject))
+    }
+
+    private func tell(_ subject: Subject) async -> Erasure {
         do {
             let secrets = try WebhookSecrets(file: self.configuration.secretFile)
             let names = [subject.tenant] + subject.ids

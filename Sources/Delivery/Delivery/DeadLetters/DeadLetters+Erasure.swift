@@ -10,11 +10,16 @@ extension DeadLetters {
 
     /// Deletes the letters of a subject. Of what cannot be read, those go in which one of its ids
     /// stands. In other letters' reasons, which may be a backend's words, its ids are masked.
+    /// What comes in between two pieces is made without the subject.
     ///
-    /// - Returns: how many were deleted.
-    /// - Throws: SQLite's error; the next call goes on.
-    package func erase(_ subject: Subject) async throws -> Int {
-        try await self.file.eraseInPieces { try Self.erase(subject, after: $1, in: $0) }
+    /// - Returns: the first piece; the result has the number of deleted letters.
+    package func erase(_ subject: Subject) async -> ErasurePiece {
+        let file = self.file
+        return await ErasurePiece.ofRows { start in
+            try await file.write { try Self.erase(subject, after: start, in: $0) }
+        } end: {
+            try await file.emptyLog()
+        }
     }
 
     private static func erase(

@@ -7,33 +7,21 @@ internal import TrackingRules
 
 /// Forgets subjects on this node. `forget` writes a tombstone, then erases the subject in every
 /// place that may have its hits, one after the other, and returns a receipt. Later hits of the
-/// subject are masked before delivery. One subject at a time, in the order of the calls, of which a
-/// tenant has one at a time: so it cannot keep the others from their turns.
+/// subject are masked before delivery. One piece of an erasure at a time, by tenants in turn, each
+/// of which has one call at a time: so none keeps the others waiting, and a stop waits for a piece.
 ///
 /// It never changes the journal's records, never reaches another node, and never logs a subject.
 package final class SubjectEraser: SubjectForgetting {
     /// A place to visit.
     package struct Place: Sendable {
         let name: String
-        let erase: @Sendable (Subject) async -> Erasure
+        let erase: @Sendable (Subject) async -> ErasurePiece
 
-        /// A sink, or another place that reports its own result.
-        package init(_ name: String, _ erase: @escaping @Sendable (Subject) async -> Erasure) {
-            (self.name, self.erase) = (name, erase)
-        }
-
-        /// A file whose rows are deleted.
+        /// A sink or a file, by the first piece of an erasure there.
         package init(
-            file name: String, _ erase: @escaping @Sendable (Subject) async throws -> Int
+            _ name: String, _ erase: @escaping @Sendable (Subject) async -> ErasurePiece
         ) {
-            self.name = name
-            self.erase = { subject in
-                do {
-                    return .erased(try await erase(subject))
-                } catch {
-                    return .failed("\(error)")
-                }
-            }
+            (self.name, self.erase) = (name, erase)
         }
     }
 
@@ -41,6 +29,7 @@ package final class SubjectEraser: SubjectForgetting {
     private let keys: SubjectKeys
     private let places: @Sendable () -> [Place]
     private let logger: Logger
+    /// Held for a piece of an erasure.
     private let lock = AsyncLock()
     /// The tenants of which a subject is being forgotten, or waits for its turn.
     private let underWay = Mutex<Set<[UInt8]>>([])
@@ -69,33 +58,56 @@ package final class SubjectEraser: SubjectForgetting {
             throw ErasureError.busy
         }
         defer { _ = self.underWay.withLock { $0.remove(owner) } }
-        let place = self.lock.enqueue()
-        defer { place.leave() }
-        guard await Self.waitForTurn(place) else { throw ErasureError.stopping }
+        let line = TurnLine(tenant: owner, stream: ObjectIdentifier(self))
         let subject = Subject(tenant: tenant, ids: self.keys.ids(of: id, tenant: tenant))
         // First the tombstone, so that every later delivery is masked, even after a crash.
-        try await self.file.forget(subject)
+        let isForgotten: Bool? = try await self.inTurn(of: line, endsIfCancelled: true) {
+            try await self.file.forget(subject)
+            return true
+        }
+        guard isForgotten != nil else { throw ErasureError.stopping }
         var places: [ErasureReceipt.Place] = []
         for place in self.places() {
-            places.append(
-                ErasureReceipt.Place(name: place.name, erasure: await place.erase(subject)))
+            let erasure = await self.erase(subject, in: place, line)
+            places.append(ErasureReceipt.Place(name: place.name, erasure: erasure))
         }
         let receipt = ErasureReceipt(places: places)
         self.tell(receipt, of: tenant)
         return receipt
     }
 
-    /// Waits until no other subject is being forgotten; false if the server stops before.
-    private static func waitForTurn(_ place: AsyncLock.Place) async -> Bool {
-        await withTaskCancellationHandler {
+    /// Erases a subject in a place, piece by piece. A caller that has gone does not end what it has
+    /// begun: one that never waits long enough would never get to the end.
+    private func erase(_ subject: Subject, in place: Place, _ line: TurnLine) async -> Erasure {
+        var next: @Sendable () async -> ErasurePiece = { await place.erase(subject) }
+        while let piece = await self.inTurn(of: line, next) {
+            switch piece {
+            case .last(let erasure): return erasure
+            case .followed(let following): next = following
+            }
+        }
+        return .failed("\(ErasureError.stopping)")
+    }
+
+    /// Does a piece in its tenant's turn, while no other is done.
+    ///
+    /// - Returns: nil if the server stops before.
+    private func inTurn<Value: Sendable>(
+        of line: TurnLine, endsIfCancelled: Bool = false, _ body: () async throws -> Value
+    ) async rethrows -> Value? {
+        let place = self.lock.enqueue(in: line)
+        defer { place.leave() }
+        let hasTurn = await withTaskCancellationHandler {
             await withGracefulShutdownHandler {
                 await place.acquire()
             } onGracefulShutdown: {
                 place.cancel()
             }
         } onCancel: {
-            place.cancel()
+            if endsIfCancelled { place.cancel() }
         }
+        guard hasTurn, !place.isCancelled else { return nil }
+        return try await body()
     }
 
     private func tell(_ receipt: ErasureReceipt, of tenant: String) {
@@ -118,8 +130,9 @@ package final class SubjectEraser: SubjectForgetting {
 extension SubjectEraser.Place {
     /// The journal: its records cannot be changed.
     package static let journal = SubjectEraser.Place("journal") { _ in
-        .impossible(
-            "what is in it is delivered without the id; its records are overwritten as later "
-                + "ones come in")
+        .last(
+            .impossible(
+                "what is in it is delivered without the id; its records are overwritten as later "
+                    + "ones come in"))
     }
 }

@@ -9,12 +9,16 @@ extension QuarantineFile {
     /// The maximum number of events that one transaction searches.
     private static let erasurePieceRowCount = 1000
 
-    /// Deletes the events of a subject.
+    /// Deletes the events of a subject. None of it is kept between two pieces.
     ///
-    /// - Returns: how many were deleted.
-    /// - Throws: SQLite's error; the next call continues.
-    package func erase(_ subject: Subject) async throws -> Int {
-        try await self.file.eraseInPieces { try Self.erase(subject, after: $1, in: $0) }
+    /// - Returns: the first piece; the result has the number of deleted events.
+    package func erase(_ subject: Subject) async -> ErasurePiece {
+        let file = self.file
+        return await ErasurePiece.ofRows { start in
+            try await file.write { try Self.erase(subject, after: start, in: $0) }
+        } end: {
+            try await file.emptyLog()
+        }
     }
 
     private static func erase(

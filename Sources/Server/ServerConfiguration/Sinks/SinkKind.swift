@@ -68,11 +68,11 @@ package enum SinkKind: String, CaseIterable, Sendable {
         }
     }
 
-    /// Erases a subject in what a sink that is no longer configured has left in the data directory;
-    /// nil if no sink writes an entry of that name.
+    /// Does the first piece of erasing a subject in what a sink that is no longer configured has
+    /// left in the data directory; nil if no sink writes an entry of that name.
     package static func eraser(
         ofLeft name: String, in directory: String, logger: Logger
-    ) -> (@Sendable (Subject) async -> Erasure)? {
+    ) -> (@Sendable (Subject) async -> ErasurePiece)? {
         let path = "\(directory)/\(name)"
         var isDirectory: ObjCBool = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
@@ -80,14 +80,14 @@ package enum SinkKind: String, CaseIterable, Sendable {
         }
         if isDirectory.boolValue {
             guard Self.isSinkFile(name) else { return nil }
-            return { await FormerJSONLines(directory: path).erase($0) }
+            return { await JSONLinesEraser(directory: path).erase($0) }
         }
         guard name.hasSuffix(".db"), Self.isSinkFile(String(name.dropLast(3))) else { return nil }
         return { subject in
             do {
                 return try await SQLiteSink(path: path, logger: logger).erase(subject)
             } catch {
-                return .failed("\(name): \(error)")
+                return .last(.failed("\(name): \(error)"))
             }
         }
     }
