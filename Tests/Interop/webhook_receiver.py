@@ -25,6 +25,8 @@ from standardwebhooks import Webhook, WebhookVerificationError
 from protos import record as r
 
 REASON = "every tenth"
+# An event that tells of a recipient who was forgotten: no hit, and taken whoever it is.
+FORGOTTEN = "sightline.v1.subject.forgotten"
 # What else may become of a request: no answer until the client gives up; a connection that ends
 # before anything was taken, or after it; a late answer.
 STALL, DROP, LOSE, SLOW = "stall", "drop", "lose", "slow"
@@ -48,6 +50,8 @@ def read(headers, body: bytes, secret: str) -> tuple[list[bytes], set[str]]:
     for element in json.loads(body):
         event = JSONFormat().read(None, json.dumps(element))
         assert event.get_specversion() == "1.0"
+        if event.get_type() == FORGOTTEN:
+            continue
         assert event.get_type().startswith("sightline.v1.hit."), event.get_type()
         record = json_format.ParseDict(event.get_data(), r.TrackingRecord())
         assert record.hit_id.hex() == event.get_id(), event.get_id()
