@@ -3,7 +3,8 @@ does in addition what the tests ask for.
 
 Usage: grpc_backend.py FOLDER PORT [MODE...]; FOLDER gets `hits`, and `port`. PORT 0 takes a free one.
 `tenth` refuses every tenth hit, `busy` says Busy now and then, `raises` ends the call with an exception
-that names a recipient. The wrong ones: `early` acknowledges before it stores, `forgets` has no position
+that names a recipient, `quotes` refuses the hits of one delivery in words that name theirs, and notes each
+record. The wrong ones: `early` acknowledges before it stores, `forgets` has no position
 after a break, `global` has one position for all journals, `ahead` says that it has hits which no journal
 has yet.
 """
@@ -23,6 +24,9 @@ pb = example.pb
 REASON = "every tenth"
 BUSY_MILLISECONDS = 50
 AHEAD = 10 ** 12
+# Whose hits `quotes` refuses, and where it notes records, in hexadecimal digits.
+REFUSED_DELIVERY = "10c"
+SEEN = "seen"
 
 
 def is_refused(identity: bytes) -> bool:
@@ -36,12 +40,18 @@ class Backend(example.Backend):
     def __init__(self, path: str, modes: list[str]):
         super().__init__(path)
         self.modes = modes
+        self.seen = pathlib.Path(path).with_name(SEEN)
         self.waiting = None
         self.answers = 0
 
     def refusal(self, record) -> str:
         if "raises" in self.modes:
             raise ValueError(f"cannot store what is of {record.event.subject_id}")
+        if "quotes" in self.modes:
+            with self.seen.open("a", encoding="ascii") as file:
+                file.write(f"{record.SerializeToString().hex()}\n")
+            if record.delivery_id == REFUSED_DELIVERY:
+                return f"no recipient {record.event.subject_id}"
         if "tenth" in self.modes:
             return REASON if is_refused(record.hit_id) else ""
         return super().refusal(record)
