@@ -1,4 +1,3 @@
-internal import Foundation
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TestSupport
@@ -74,7 +73,7 @@ struct KeptRefusalsTests {
         for (keeps, isKept) in [
             (KeptRefusals.none, false), (.recoverable, row.isRecoverable), (.all, row.isShown),
         ] {
-            let request = try TappedRequests.admitted([row.event], keeps: keeps)
+            let request = try AdmittedRequest.of([row.event], keeps: keeps)
             let kept = request.refusals.compactMap(\.kept)
             #expect(kept.count == (isKept ? 1 : 0), "\(keeps)")
             let bytes: [UInt8] = try row.event.serializedBytes()
