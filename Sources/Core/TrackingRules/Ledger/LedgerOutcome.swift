@@ -6,7 +6,7 @@ package struct LedgerOutcome: RawRepresentable, Hashable, Sendable {
     /// Creates an outcome from its number.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// One more than the highest number.
+    /// The numbers are below it: `LedgerDelta` has a bit of a `UInt64` for each.
     package static let count = 64
 
     /// The meaning of a number.
