@@ -478,8 +478,10 @@ let testTargets: [Target] = [
         ] + protos + libraries("GRDB")),
     tests(
         "TrackingRulesTests",
-        ["JSON", "PayloadInspector", "TestSupport", "TrackingRules", "W3CTrace", "WireFormat"]
-            + protos),
+        [
+            "ConfigurationKeys", "JSON", "PayloadInspector", "TestSupport", "TrackingRules",
+            "W3CTrace", "WireFormat",
+        ] + protos),
     tests(
         "TrackingServerTests",
         [

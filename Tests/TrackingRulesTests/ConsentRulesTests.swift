@@ -1,5 +1,6 @@
 // Consent: who agreed, what an unsaid consent means, and that a person who said no leaves nothing.
 
+internal import ConfigurationKeys
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TestSupport
@@ -39,6 +40,19 @@ struct ConsentRulesTests {
     )
     func consent(row: RuleRow) throws {
         try row.check()
+    }
+
+    @Test(
+        "D22: rules.default_consent says what unsaid consent counts as",
+        arguments: [("opted_in", "accepted: click, open"), ("unknown", "suppressed_consent")])
+    func defaultConsent(value: String, outcome: String) throws {
+        let key = try #require(Policy.keys.first { $0.name == "rules.default_consent" })
+        for before in [true, false] {
+            var policy = Policy.with { $0.trackUnspecifiedConsent = before }
+            key.set(value, &policy)
+            let event = TestEvent.fcm(.opened) { $0.consent = .unspecified }
+            try RuleRow(value, event, outcome, policy: policy).check()
+        }
     }
 
     private static let collectionRows: [RuleRow] = [

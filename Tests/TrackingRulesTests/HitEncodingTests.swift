@@ -151,6 +151,24 @@ struct HitEncodingTests {
         #expect(count([UInt8](repeating: 0xff, count: 100)) == 0)
     }
 
+    @Test("The hits that are wanted are appended as they are, and no others")
+    func wanted() throws {
+        let (admitted, _) = try Self.request()
+        let payload = Self.block(admitted, tenant: "one") + Self.block(admitted, tenant: "two")
+        let kinds: HitKinds = [HitKinds(.impression), HitKinds(.open)]
+        var rest: [UInt8] = []
+        let appended = try payload.withUnsafeBytes { payload in
+            try HitEncoding.append(
+                to: &rest, from: payload,
+                wanted: { _, request in request.tenant.text == "two" ? kinds : [] })
+        }
+        #expect(appended.events == 2 && appended.hits == 2)
+        let wanted = try Self.hits(in: payload).filter {
+            $0.tenant == "two" && kinds.contains(HitKinds($0.kind))
+        }
+        #expect(try Self.hits(in: rest) == wanted)
+    }
+
     @Test("Long headers are cut to what the form holds")
     func longHeaders() throws {
         let (admitted, _) = try Self.request()

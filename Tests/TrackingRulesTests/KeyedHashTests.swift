@@ -59,6 +59,12 @@ struct KeyedHashTests {
         #expect(KeyedHash.Value([UInt8](repeating: 1, count: 17)) == nil)
     }
 
+    @Test("a key has as many bytes as a hash at least")
+    func minKeyBytes() {
+        let hash = "t".withBytes { KeyedHash(key: [1])(tenant: $0, subject: $0) }
+        #expect(KeyedHash.minKeyBytes == hash.bytes.count)
+    }
+
     @Test(
         "any event: with another subject all else is as it was, byte for byte in its order",
         arguments: ["", "s", String(repeating: "x", count: 256)])

@@ -1,3 +1,5 @@
+internal import SightlineProtos
+internal import TestSupport
 internal import Testing
 @testable internal import TrackingRules
 
@@ -25,5 +27,20 @@ struct OutcomeSamplingTests {
         #expect(Set(chances).count == 200)
         let sampled = chances.count { $0 < .max / 2 }
         #expect((60...140).contains(sampled), "\(sampled) of 200 are in the lower half")
+    }
+
+    @Test("an accepted event's outcome has its hits and warnings, a duplicate's has neither")
+    func duplicate() throws {
+        let event = TestEvent.apns(.opened) { $0.push.apns.clearAcsDeliveryTracking() }
+        let request = try AdmittedRequest.of([event, event])
+        let known = try #require(request.acceptedEvents.first).marks
+        request.acceptedEvents[1].settle(known: known, notification: [])
+        var lines: [String] = []
+        request.forEachOutcome { outcome in
+            let judgement = Judgement(
+                verdict: outcome.verdict, hits: outcome.hits, warnings: outcome.warnings)
+            lines.append(judgement.line)
+        }
+        #expect(lines == ["accepted: click, open +flag_assumed_on", "duplicate"])
     }
 }
