@@ -434,7 +434,7 @@ let testTargets: [Target] = [
         ["Pacing", "PostgreSQLSink", "SinkKit", "SinkTestSupport", "TestSupport"] + protos),
     tests(
         "SQLiteSinkTests",
-        ["SQLiteSink", "SinkTestSupport", "TestSupport"] + hits + protos + libraries("GRDB")),
+        ["SQLiteSink", "SinkTestSupport", "TestSupport"] + hits + protos + sqlite),
     tests(
         "ServerConfigurationTests",
         [

@@ -16,18 +16,13 @@ enum HitViews {
         }
     }
 
+    /// Selects the rows of one partition, with the columns of the view `hits`, as a subquery.
+    static func rows(of partition: Int64) -> String {
+        "(SELECT \(Self.columns) FROM (\(Self.stored(in: "hits_\(partition)"))))"
+    }
+
     private static func stored(_ partitions: [HitPartitions.Partition]) -> String {
-        let arms = partitions.map { partition in
-            let table = "hits_\(partition.id)"
-            return """
-                SELECT id, hit_id, kind, product, delivery, broadlog_id, app, platform, subject_id,
-                    occur_time, receive_time, tenant,
-                    \(Self.shared("traceparent", by: "traceparent", in: table)),
-                    \(Self.shared("tracestate", by: "traceparent", in: table)), warnings,
-                    \(Self.shared("event", by: "event", in: table))
-                FROM \(table) AS hit WHERE hit_id <> zeroblob(16)
-                """
-        }
+        let arms = partitions.map { Self.stored(in: "hits_\($0.id)") }
         // A view needs columns, so without partitions it selects an empty row and leaves it out.
         let none = """
             SELECT NULL AS id, NULL AS hit_id, NULL AS kind, NULL AS product, NULL AS delivery,
@@ -37,6 +32,17 @@ enum HitViews {
             """
         return "CREATE VIEW stored_hits AS "
             + (arms.isEmpty ? none : arms.joined(separator: " UNION ALL "))
+    }
+
+    private static func stored(in table: String) -> String {
+        """
+        SELECT id, hit_id, kind, product, delivery, broadlog_id, app, platform, subject_id,
+            occur_time, receive_time, tenant,
+            \(Self.shared("traceparent", by: "traceparent", in: table)),
+            \(Self.shared("tracestate", by: "traceparent", in: table)), warnings,
+            \(Self.shared("event", by: "event", in: table))
+        FROM \(table) AS hit WHERE hit_id <> zeroblob(16)
+        """
     }
 
     /// A column whose value rows may share. A row that shares an earlier row's value has the
@@ -67,14 +73,15 @@ enum HitViews {
         "WHEN \(product.rawValue << 4 | kind.rawValue) THEN \(action)"
     }.joined(separator: " ")
 
-    private static let hits = """
-        CREATE VIEW hits AS SELECT hit_id, CASE kind \(Self.kinds) END AS kind,
+    private static let hits = "CREATE VIEW hits AS SELECT \(columns) FROM stored_hits"
+
+    private static let columns = """
+        hit_id, CASE kind \(Self.kinds) END AS kind,
             CASE product << 4 | kind \(Self.actions) ELSE 0 END AS campaign_action,
             \(Self.text("delivery")) AS delivery_id, broadlog_id, \(Self.text("app")) AS app_id,
             CASE platform \(Self.platforms) END AS platform, subject_id,
             occur_time, receive_time, \(Self.text("tenant")) AS tenant,
             \(PackedTrace.unpacking) AS traceparent, tracestate,
             coalesce(\(Self.text("warnings")), '') AS warnings, event, id AS rowid
-        FROM stored_hits
         """
 }

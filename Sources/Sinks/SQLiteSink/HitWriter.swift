@@ -241,10 +241,10 @@ extension HitIndex.Limits {
 
 extension Int64 {
     /// The day of a time in microseconds, in days since 1970.
-    fileprivate var day: Int64 { self.quotient(by: 86_400_000_000) }
+    var day: Int64 { self.quotient(by: 86_400_000_000) }
 
     /// The quotient rounded down, also below zero.
-    fileprivate func quotient(by divisor: Int64) -> Int64 {
+    func quotient(by divisor: Int64) -> Int64 {
         self >= 0 ? self / divisor : (self &+ 1) / divisor &- 1
     }
 }
