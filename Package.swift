@@ -473,8 +473,8 @@ let testTargets: [Target] = [
     tests(
         "TrackingReportTests",
         [
-            "DeliveryDiagnosis", "SQLiteSink", "SinkKit", "TestSupport", "TrackingReport",
-            "TrackingRules", "W3CTrace",
+            "DeliveryDiagnosis", "Pacing", "SQLiteSink", "SinkKit", "TestSupport",
+            "TrackingReport", "TrackingRules", "W3CTrace",
         ] + protos + libraries("GRDB")),
     tests(
         "TrackingRulesTests",

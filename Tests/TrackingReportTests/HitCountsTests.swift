@@ -13,7 +13,7 @@ struct HitCountsTests {
     init() throws { self.database = try HitsDatabase() }
 
     /// Events of few notifications and messages, so that much of it comes again.
-    private static func event(_ dice: inout Dice) -> Sightline_V1_TrackingEvent {
+    static func event(_ dice: inout Dice) -> Sightline_V1_TrackingEvent {
         let app = dice.pick(["", "phone", "tablet"])
         if dice.chance(30) {
             var event = TestEvents.inApp(

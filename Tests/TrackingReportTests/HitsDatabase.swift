@@ -1,10 +1,12 @@
 // A hits.db that the real sink has written, and reports of it.
 internal import Foundation
 internal import GRDB
+internal import Pacing
 internal import SQLiteSink
 internal import SightlineProtos
 internal import SinkKit
 internal import SwiftProtobuf
+internal import Synchronization
 internal import TestSupport
 internal import TrackingReport
 internal import TrackingRules
@@ -18,11 +20,31 @@ final class HitsDatabase {
     private let directory: TemporaryDirectory
     private let sink: SQLiteSink
     private var sequence: Int64 = 0
+    private let clock: Clock
 
-    init() throws {
-        self.directory = try TemporaryDirectory()
-        self.sink = try SQLiteSink(path: self.directory.file("hits.db"))
+    /// The day of the server's clock, since 1970.
+    private final class Clock: Sendable {
+        let day: Mutex<Int>
+
+        init(_ day: Int) { self.day = Mutex(day) }
     }
+
+    /// A database whose server's clock stands at this day, by default that of `receiveTime`. It
+    /// keeps all hits, and knows each for ever.
+    init(today: Int = Int(HitsDatabase.receiveTime / 86_400_000_000)) throws {
+        var configuration = SQLiteConfiguration()
+        (configuration.retainDays, configuration.uniqueDays) = (0, 3650)
+        let clock = Clock(today)
+        self.clock = clock
+        self.directory = try TemporaryDirectory()
+        self.sink = try SQLiteSink(
+            path: self.directory.file("hits.db"), configuration,
+            today: { clock.day.withLock { $0 } },
+            retention: RetentionClock(.days, settling: .zero))
+    }
+
+    /// Sets the server's clock to a day.
+    func set(today: Int) { self.clock.day.withLock { $0 = today } }
 
     /// Delivers the hits of events, as the service would.
     func deliver(

@@ -87,7 +87,7 @@ struct ReportFormTests {
                 "unique_clicks":0,"unique_impressions":1,"unique_opens":0},\
                 "product":"classic","tenant":"default"}]},\
                 "in_app_messages":{"count":0,"hits":0,"left_out":0,"rows":[]},\
-                "quality":null,"since":"2027-01-15T08:00:00.000Z","until":null}
+                "notes":[],"quality":null,"since":"2027-01-15T08:00:00.000Z","until":null}
                 """)
     }
 }

@@ -123,7 +123,7 @@ struct TimelineTests {
             [TestEvents.push(.opened, id: 1), TestEvents.inApp(.impression(.init()), id: 1)],
             at: start + 120_000_000)
         let timeline = try #require(try database.timeline())
-        #expect(timeline.stepSeconds == 5)
+        #expect(timeline.scale == .seconds(5))
         #expect(timeline.steps.count == 25)
         #expect(timeline.steps.map(\.start).first == start)
         #expect(timeline.steps.map(\.total).filter { $0 > 0 } == [1, 3])
@@ -137,7 +137,7 @@ struct TimelineTests {
     @Test("a year and a century have no more steps than a minute")
     func bounded() async throws {
         for seconds: Int64 in [59, 86_400, 31_536_000, 3_153_600_000] {
-            let database = try HitsDatabase()
+            let database = try HitsDatabase(today: 0)
             for (index, time) in [0, seconds].enumerated() {
                 try await database.deliver(
                     [TestEvents.push(.received, id: index)], at: time * 1_000_000)

@@ -25,7 +25,7 @@ package struct InAppDetails: Sendable, Equatable {
     /// - Throws: SQLite's error if hits.db cannot be read, `RowDecodingError` if it has values that
     ///   no build has written.
     package init(_ query: ReportQuery, in database: Database, maxUses: Int = Self.maxUses) throws {
-        let query = query.inWholeHours
+        let query = query.whole(by: try CountSteps(in: database))
         var counts: [Key: Int] = [:]
         let cursor = try Row.fetchCursor(
             database, sql: Self.selection, arguments: query.arguments)

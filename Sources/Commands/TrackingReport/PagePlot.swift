@@ -30,10 +30,10 @@ struct PagePlot {
         let steps = timeline.steps
         let highest = max(steps.map(\.total).max() ?? 1, 1)
         self.highest = ReportNumber.grouped(highest)
-        self.step = timeline.stepWidth
+        self.step = timeline.scale.text
         self.width = steps.count * 10
         self.first = timeline.label(steps.first?.start ?? 0)
-        self.end = timeline.label((steps.last?.start ?? 0) + timeline.stepSeconds * 1_000_000)
+        self.end = timeline.label(timeline.end)
         self.rows = steps.filter { $0.total > 0 }.map { step in
             PageSection.Row(
                 key: timeline.label(step.start),
@@ -63,15 +63,13 @@ struct PagePlot {
 }
 
 extension Timeline {
-    /// A step's start, with seconds if steps are shorter than a minute.
-    fileprivate func label(_ time: Int64) -> String {
-        ReportTime.plain(time, hasSeconds: self.stepSeconds < 60)
+    /// The end of the last step.
+    fileprivate var end: Int64 {
+        self.steps.last.map { self.scale.start(of: self.scale.index(of: $0.start) + 1) } ?? 0
     }
 
-    /// A step's width in the largest unit that divides it, e.g. `15 minutes`.
-    fileprivate var stepWidth: String {
-        let units: [(Int64, String)] = [(86_400, "day"), (3600, "hour"), (60, "minute")]
-        let (unit, name) = units.first { self.stepSeconds.isMultiple(of: $0.0) } ?? (1, "second")
-        return "\(self.stepSeconds / unit) \(name)" + (self.stepSeconds == unit ? "" : "s")
+    /// A step's start, with seconds if steps are shorter than a minute.
+    fileprivate func label(_ time: Int64) -> String {
+        ReportTime.plain(time, hasSeconds: self.scale.hasSeconds)
     }
 }

@@ -7,12 +7,15 @@ extension Report {
     private static let cacheKibibytes = 32_768
 
     /// Counts the hits that `query` selects, in one snapshot of the database. Counts are by the
-    /// hour, so all hours that the query's times touch are included.
+    /// hour, and older ones by the day or the month, so all of these that the query's times touch
+    /// are included.
     ///
     /// - Throws: SQLite's error if hits.db cannot be read, `RowDecodingError` if it has values that
     ///   no build has written.
     package init(_ query: ReportQuery, in database: Database) throws {
-        let query = query.inWholeHours
+        let steps = try CountSteps(in: database)
+        self.notes = query.notes(by: steps)
+        let query = query.whole(by: steps)
         self.query = query
         try database.execute(sql: "PRAGMA cache_size = -\(Self.cacheKibibytes)")
         let arguments: StatementArguments =

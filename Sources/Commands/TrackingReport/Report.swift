@@ -15,8 +15,10 @@ package struct Report: Sendable, Equatable {
         package var leftOut: Int { self.count - self.rows.count }
     }
 
-    /// The query.
+    /// The query, for whole steps of the counts.
     package let query: ReportQuery
+    /// What to know of its range: where it was widened to a day or a month.
+    package let notes: [String]
     /// The funnels of Campaign deliveries.
     package var deliveries = Section<DeliveryFunnel>()
     /// How the in-app messages were used, if requested.
@@ -70,7 +72,7 @@ extension Report.Section: Encodable {
 
 extension Report: Encodable {
     private enum CodingKeys: CodingKey {
-        case since, until, deliveries, inAppMessages, inAppDetails, quality
+        case since, until, notes, deliveries, inAppMessages, inAppDetails, quality
     }
 
     /// Encodes all sections; missing time bounds are null, and so is a missing ledger.
@@ -78,6 +80,7 @@ extension Report: Encodable {
         var report = encoder.container(keyedBy: CodingKeys.self)
         try report.encode(self.query.since.map(ReportTime.utc), forKey: .since)
         try report.encode(self.query.until.map(ReportTime.utc), forKey: .until)
+        try report.encode(self.notes, forKey: .notes)
         try report.encode(self.deliveries, forKey: .deliveries)
         try report.encode(self.inAppMessages, forKey: .inAppMessages)
         try report.encodeIfPresent(self.inAppDetails?.rows, forKey: .inAppDetails)

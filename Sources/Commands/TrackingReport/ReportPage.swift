@@ -50,8 +50,9 @@ package struct ReportPage: Sendable {
             query.delivery.map { "delivery \($0)" },
         ].compactMap(\.self)
         let range = self.report.range
-        return ([range.prefix(1).uppercased() + range.dropFirst()] + filters)
+        let scope = ([range.prefix(1).uppercased() + range.dropFirst()] + filters)
             .joined(separator: ", ")
+        return ([scope] + self.report.notes).joined(separator: "; ")
     }
 
     private var tiles: [[String: String]] {

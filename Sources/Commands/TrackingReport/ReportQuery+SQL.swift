@@ -2,14 +2,14 @@ internal import GRDB
 internal import Storage
 
 extension ReportQuery {
-    /// Selects the rows of `counts` for this query: whole hours, all that it touches.
+    /// Selects the rows of `counts` for this query, which is one of whole steps. A range of hours
+    /// without a condition around it, so that SQLite reads no others.
     static let condition = """
         (:tenant IS NULL OR tenant = (SELECT id FROM names WHERE text = :tenant))
             AND (:delivery IS NULL OR delivery = (SELECT id FROM names WHERE text = :delivery))
             AND (:app IS NULL OR app = (SELECT id FROM names WHERE text = :app))
             AND coalesce(app <> (SELECT id FROM names WHERE text = :hidden), 1)
-            AND (:firstHour IS NULL OR hour >= :firstHour)
-            AND (:endHour IS NULL OR hour < :endHour)
+            AND hour >= :firstHour AND hour < :endHour
         """
 
     /// The arguments of `condition`.
@@ -17,8 +17,8 @@ extension ReportQuery {
         [
             "tenant": self.tenant, "delivery": self.delivery, "app": self.app,
             "hidden": self.includesBench || self.app != nil ? nil : BenchMark.appID,
-            "firstHour": self.since.map { $0 / Self.hour },
-            "endHour": self.until.map { $0 / Self.hour },
+            "firstHour": self.since.map { $0 / Self.hour } ?? Int64.min,
+            "endHour": self.until.map { $0 / Self.hour } ?? Int64.max,
         ]
     }
 }

@@ -1,3 +1,6 @@
+internal import GRDB
+internal import TrackingRules
+
 /// Selects the hits of hits.db to count, and limits the rows to show.
 package struct ReportQuery: Sendable, Equatable {
     /// The valid limits of a section's rows.
@@ -28,20 +31,60 @@ package struct ReportQuery: Sendable, Equatable {
     /// Microseconds in an hour.
     static let hour: Int64 = 3_600_000_000
 
-    /// The same query for whole hours, since hits are counted by the hour: it includes all hours
-    /// that `since` and `until` touch.
-    var inWholeHours: ReportQuery {
+    /// The same query for whole steps, since hits are counted by these: it includes all steps that
+    /// `since` and `until` touch.
+    func whole(by steps: CountSteps) -> ReportQuery {
         var query = self
-        query.since = self.since.map { $0.floor(to: Self.hour) }
-        query.until = self.until.map { ($0 &+ Self.hour &- 1).floor(to: Self.hour) }
+        query.since = self.since.map { steps.step(at: $0).lowerBound &* Self.hour }
+        query.until = self.until.map { steps.step(at: $0 &- 1).upperBound &* Self.hour }
         return query
+    }
+
+    /// What to know of a range that begins or ends within a day or a month that is counted as a
+    /// whole: a sentence for each bound that is moved further than to a whole hour.
+    func notes(by steps: CountSteps) -> [String] {
+        let (hours, whole) = (self.whole(by: CountSteps()), self.whole(by: steps))
+        var notes: [String] = []
+        if let since, let bound = whole.since, bound != hours.since {
+            notes.append(Self.note("since", since, steps.step(at: since), "begins", bound))
+        }
+        if let until, let bound = whole.until, bound != hours.until {
+            notes.append(Self.note("until", until, steps.step(at: until &- 1), "ends", bound))
+        }
+        return notes
+    }
+
+    private static func note(
+        _ name: String, _ asked: Int64, _ step: Range<Int64>, _ verb: String, _ bound: Int64
+    ) -> String {
+        let unit = Int64(step.count) > CountSteps.hoursPerDay ? "month" : "day"
+        return """
+            \(name) \(ReportTime.utc(asked)) is within a \(unit) that is counted as a whole, so \
+            the range \(verb) at \(ReportTime.utc(bound))
+            """
     }
 }
 
-extension Int64 {
-    /// The largest multiple of `unit` up to this number.
-    fileprivate func floor(to unit: Int64) -> Int64 {
-        let rest = self % unit
-        return rest < 0 ? self &- rest &- unit : self &- rest
+extension CountSteps {
+    /// The steps of a database. All are hours in one of an earlier build.
+    ///
+    /// - Throws: SQLite's error, or `RowDecodingError`.
+    init(in database: Database) throws {
+        self.init()
+        guard try database.tableExists("bounds") else { return }
+        let rows = try Row.fetchAll(database, sql: "SELECT name, value FROM bounds")
+        for row in rows {
+            let value = try row.decode(Int64.self, forColumn: "value")
+            switch try row.decode(String.self, forColumn: "name") {
+            case Self.daysName: self.days = value
+            case Self.monthsName: self.months = value
+            default: continue
+            }
+        }
+    }
+
+    /// The hours of the step with a time, in microseconds since 1970.
+    func step(at time: Int64) -> Range<Int64> {
+        self.step(of: time.quotient(by: ReportQuery.hour))
     }
 }

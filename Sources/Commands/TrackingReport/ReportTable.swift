@@ -31,6 +31,7 @@ package struct ReportTable: Sendable {
             lines += ["Data quality, by the server's ledger (`sightline why DELIVERY`)", ""]
             lines += Self.quality(quality)
         }
+        if !lines.isEmpty, !self.report.notes.isEmpty { lines += [""] + self.report.notes }
         return lines
     }
 

@@ -1,7 +1,8 @@
 package import GRDB
 internal import TrackingRules
 
-/// Hits over time, by the time they were received, in steps of equal width.
+/// Hits over time, by the time they were received, in steps of equal width, or of whole months where
+/// hits are counted by the month.
 package struct Timeline: Sendable, Equatable {
     /// The hits within one step.
     package struct Step: Sendable, Equatable {
@@ -23,28 +24,50 @@ package struct Timeline: Sendable, Equatable {
     /// The maximum number of steps.
     package static let maxSteps = 60
 
-    /// The width of a step in seconds.
-    package var stepSeconds: Int64
+    /// The width of the steps.
+    package var scale: TimelineScale
     /// All steps from the first hit to the last, including empty ones.
     package var steps: [Step]
-
-    private static let minute: Int64 = 60
-    private static let day: Int64 = 86_400
-    private static let widths: [Int64] = [
-        1, 5, 15, Self.minute, 5 * Self.minute, 15 * Self.minute, 60 * Self.minute,
-        180 * Self.minute, 360 * Self.minute, Self.day, 7 * Self.day, 28 * Self.day,
-    ]
 
     /// The maximum number of hits read one by one, for steps of less than an hour.
     private static let maxReadHits = 100_000
 
     /// Counts the hits that `query` selects; nil if there are none. In a large database the
-    /// shortest step is an hour.
+    /// shortest step is an hour, for older hits a day or a month.
     ///
     /// - Throws: SQLite's error if hits.db cannot be read, `RowDecodingError` if it has values that
     ///   no build has written.
     package init?(_ query: ReportQuery, in database: Database) throws {
-        let query = query.inWholeHours
+        let counted = try CountSteps(in: database)
+        let query = query.whole(by: counted)
+        guard let (first, last) = try Self.bounds(query, in: database) else { return nil }
+        let isRead = try Self.areFewHits(in: database)
+        let scale = TimelineScale(
+            from: first, to: last, atLeast: isRead ? nil : counted.step(at: first),
+            maxSteps: Self.maxSteps)
+        self.scale = scale
+        let origin = scale.index(of: first)
+        self.steps = (origin...scale.index(of: last)).map { Step(start: scale.start(of: $0)) }
+        let rows = try Row.fetchCursor(
+            database, sql: isRead ? Self.hitSelection : Self.countSelection,
+            arguments: query.arguments + ["width": scale.unit])
+        while let row = try rows.next() {
+            let time = try row.decode(Int64.self, forColumn: "step") &* scale.unit
+            // A step's first hour may be before the first hit, but it is in the same step.
+            let index = Int(truncatingIfNeeded: scale.index(of: time) &- origin)
+            // Both reads are in one transaction, so that no later hit can lie beyond the end.
+            guard self.steps.indices.contains(index) else { continue }
+            self.steps[index].impressions += try row.decode(Int.self, forColumn: "impressions")
+            self.steps[index].clicks += try row.decode(Int.self, forColumn: "clicks")
+            self.steps[index].opens += try row.decode(Int.self, forColumn: "opens")
+            self.steps[index].inApp += try row.decode(Int.self, forColumn: "in_app")
+        }
+    }
+
+    /// The times of the first hit and of the last; nil if there are none.
+    private static func bounds(
+        _ query: ReportQuery, in database: Database
+    ) throws -> (first: Int64, last: Int64)? {
         let bounds = try Row.fetchOne(
             database,
             sql: """
@@ -60,45 +83,18 @@ package struct Timeline: Sendable, Equatable {
                 message: "the table counts has hits from \(first) to \(last) µs since 1970: no "
                     + "build has written that")
         }
-        let isRead = try Self.areFewHits(in: database)
-        self.stepSeconds = Self.stepSeconds(
-            from: first, to: last, atLeast: isRead ? 1 : 60 * Self.minute)
-        let width = self.stepSeconds * 1_000_000
-        let origin = first / width
-        self.steps = (0...(last / width - origin)).map { Step(start: (origin + $0) * width) }
-        let rows = try Row.fetchCursor(
-            database, sql: isRead ? Self.hitSelection : Self.countSelection,
-            arguments: query.arguments + ["width": width])
-        while let row = try rows.next() {
-            let index = Int(try row.decode(Int64.self, forColumn: "step") &- origin)
-            // Both reads are in one transaction, so that no later hit can lie beyond the end.
-            guard self.steps.indices.contains(index) else { continue }
-            self.steps[index].impressions = try row.decode(Int.self, forColumn: "impressions")
-            self.steps[index].clicks = try row.decode(Int.self, forColumn: "clicks")
-            self.steps[index].opens = try row.decode(Int.self, forColumn: "opens")
-            self.steps[index].inApp = try row.decode(Int.self, forColumn: "in_app")
-        }
+        return (first, last)
     }
 
     /// Whether hits can be read one by one: they are few, and none has been deleted.
     private static func areFewHits(in database: Database) throws -> Bool {
         let stored = try Int.fetchOne(database, sql: "SELECT sum(hits) FROM partitions") ?? 0
-        let counted = try Int.fetchOne(database, sql: "SELECT sum(hits) FROM counts") ?? 0
-        return stored <= Self.maxReadHits && stored == counted
-    }
-
-    /// The smallest width with at most `maxSteps` steps; above the largest unit, a multiple of it.
-    static func stepSeconds(
-        from first: Int64, to last: Int64, atLeast least: Int64 = 1
-    ) -> Int64 {
-        let fits = { (seconds: Int64) -> Bool in
-            let width = seconds * 1_000_000
-            return last / width - first / width < Int64(Self.maxSteps)
-        }
-        if let width = Self.widths.first(where: { $0 >= least && fits($0) }) { return width }
-        var seconds = 28 * Self.day
-        while !fits(seconds) { seconds *= 2 }
-        return seconds
+        guard stored <= Self.maxReadHits else { return false }
+        // Each row has a hit at least: with more rows than these, more were counted.
+        let counted = try Int.fetchOne(
+            database,
+            sql: "SELECT sum(hits) FROM (SELECT hits FROM counts LIMIT \(Self.maxReadHits + 1))")
+        return stored == counted ?? 0
     }
 
     private static let hitSelection = """

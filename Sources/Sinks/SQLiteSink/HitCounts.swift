@@ -2,12 +2,14 @@ internal import GRDB
 internal import TrackingRules
 
 /// Counts of hits by hour, delivery or in-app message, platform and kind, in the same transactions
-/// as the hits themselves. Reports read these: thousands of rows instead of millions.
+/// as the hits themselves. Reports read these: thousands of rows instead of millions. `HitFolding`
+/// adds up the hours of older days and months.
 struct HitCounts {
     /// `first_hits` counts hits that were the first of their kind for their notification (its
     /// buttons count separately, D17). `notifications` counts hits that were its first of any kind;
     /// for in-app messages, the recipient's first of the message. `campaign` is the campaign name
-    /// in the newest hit that has one, and `newest` is the id of the newest hit.
+    /// in the newest hit that has one, and `newest` is the id of that hit; without a name, that of
+    /// the newest hit. `hour` is the first hour of the step, see `CountSteps`.
     static let schema = """
         CREATE TABLE counts (
             hour INTEGER NOT NULL, tenant INTEGER NOT NULL, app INTEGER NOT NULL,
@@ -20,7 +22,7 @@ struct HitCounts {
 
     /// The columns by which hits are counted.
     struct Group: Hashable {
-        /// Hours since 1970, by the time of receipt.
+        /// The first hour of the step, since 1970, by the time of receipt.
         let hour: Int64
         let tenant: Int64
         /// 0 if the hit has no app.
@@ -41,7 +43,7 @@ struct HitCounts {
         var lastTime = Int64.min
         /// The number of the campaign's name; nil if there is none.
         var campaign: Int64?
-        /// The id of the newest hit.
+        /// The id of the newest hit that has a campaign's name, or of the newest one if none has.
         var newest: Int64 = 0
     }
 
@@ -50,6 +52,7 @@ struct HitCounts {
 
     private let addition: Statement
     private var counts: [Group: Count] = [:]
+    private var written = 0
     /// The previous group of each kind, by the kind's number: consecutive events often share it,
     /// and a look-up costs a tenth of a hit.
     private var last = [(group: Group, count: Count)?](
@@ -59,14 +62,30 @@ struct HitCounts {
         self.addition = try database.makeStatement(
             sql: """
                 INSERT INTO counts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                ON CONFLICT DO UPDATE SET hits = hits + excluded.hits,
-                    first_hits = first_hits + excluded.first_hits,
-                    notifications = notifications + excluded.notifications,
-                    first_time = min(first_time, excluded.first_time),
-                    last_time = max(last_time, excluded.last_time),
-                    campaign = coalesce(excluded.campaign, campaign),
-                    newest = max(newest, excluded.newest)
+                \(Self.merging)
                 """)
+    }
+
+    /// Adds a row to one of the same group, in any order.
+    static let merging = """
+        ON CONFLICT DO UPDATE SET hits = hits + excluded.hits,
+            first_hits = first_hits + excluded.first_hits,
+            notifications = notifications + excluded.notifications,
+            first_time = min(first_time, excluded.first_time),
+            last_time = max(last_time, excluded.last_time),
+            campaign = CASE WHEN \(isNewer) THEN excluded.campaign ELSE campaign END,
+            newest = CASE WHEN \(isNewer) THEN excluded.newest ELSE newest END
+        """
+
+    /// A campaign's name stays, whatever comes without one.
+    private static let isNewer = """
+        (excluded.campaign IS NOT NULL, excluded.newest) > (campaign IS NOT NULL, newest)
+        """
+
+    /// The number of rows written since the last call.
+    mutating func takeWritten() -> Int {
+        defer { self.written = 0 }
+        return self.written
     }
 
     /// Counts a hit.
@@ -108,6 +127,7 @@ struct HitCounts {
                 count.notifications, count.firstTime, count.lastTime, count.campaign, count.newest,
             ])
         }
+        self.written += self.counts.count
         self.counts.removeAll(keepingCapacity: true)
     }
 }
@@ -121,7 +141,8 @@ extension HitCounts.Count {
         self.notifications += isFirst ? 1 : 0
         self.firstTime = min(self.firstTime, time)
         self.lastTime = max(self.lastTime, time)
-        if let campaign { self.campaign = campaign }
-        self.newest = id
+        // Ids rise. A hit without a name leaves that of an earlier one.
+        if campaign == nil, self.campaign != nil { return }
+        (self.campaign, self.newest) = (campaign, id)
     }
 }

@@ -62,13 +62,22 @@ struct HitPartitions {
                 day: try row.decode(Int64.self, forColumn: "day"),
                 hits: try row.decode(Int.self, forColumn: "hits"))
         }
-        // `counts` too: the newest rows may have been erased, and their ids are never reused.
-        var newest = ["SELECT max(newest) FROM counts"]
-        newest += self.all.map { "SELECT max(id) FROM hits_\($0.id)" }
-        for selection in newest {
-            self.nextHit = max(
-                self.nextHit, (try Int64.fetchOne(database, sql: selection) ?? 0) + 1)
+        // The newest rows may have been erased, and their ids are never reused.
+        self.nextHit = try Self.newestErased(in: database) + 1
+        for partition in self.all {
+            let newest = try Int64.fetchOne(
+                database, sql: "SELECT max(id) FROM hits_\(partition.id)")
+            self.nextHit = max(self.nextHit, (newest ?? 0) + 1)
         }
+    }
+
+    /// An id from which on no row was erased; 0 if none was.
+    private static func newestErased(in database: Database) throws -> Int64 {
+        if let newest = try HitBounds.value(HitBounds.newestErased, in: database) { return newest }
+        // An earlier build has it in the counts alone: they are read whole, this once.
+        let newest = try Int64.fetchOne(database, sql: "SELECT max(newest) FROM counts") ?? 0
+        try HitBounds.set(HitBounds.newestErased, to: newest, in: database)
+        return newest
     }
 
     /// Reserves a row for a hit received on `day`. Begins a partition if no present one has room.
@@ -147,6 +156,7 @@ struct HitPartitions {
         guard let index = self.all.firstIndex(where: { "hits_\($0.id)" == table }) else { return }
         try self.finish(in: database)
         self.all[index].hits -= rows
+        try HitBounds.set(HitBounds.newestErased, to: self.nextHit - 1, in: database)
         try database.execute(
             sql: "UPDATE partitions SET hits = ? WHERE id = ?",
             arguments: [self.all[index].hits, self.all[index].id])

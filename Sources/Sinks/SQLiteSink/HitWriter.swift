@@ -15,6 +15,7 @@ final class HitWriter {
     @exclusivity(unchecked) private var partitions: HitPartitions
     @exclusivity(unchecked) private var names: HitNames
     @exclusivity(unchecked) private var counts: HitCounts
+    @exclusivity(unchecked) private var folding: HitFolding
     @exclusivity(unchecked) private var lastTenant = LastName()
     @exclusivity(unchecked) private var lastApp = LastName()
     @exclusivity(unchecked) private var lastDelivery = LastName()
@@ -35,10 +36,12 @@ final class HitWriter {
 
     /// - Throws: SQLite's error.
     init(in database: Database, _ configuration: SQLiteConfiguration) throws {
+        try database.execute(sql: HitBounds.schema)
         self.index = try HitIndex(in: database, HitIndex.Limits(configuration))
         self.partitions = try HitPartitions(in: database)
         self.names = try HitNames(in: database)
         self.counts = try HitCounts(in: database)
+        self.folding = try HitFolding(in: database)
         try HitViews.refresh(in: database, partitions: self.partitions.all)
     }
 
@@ -51,7 +54,8 @@ final class HitWriter {
     }
 
     /// Writes the hits of a batch, except those whose keys are in the index: they were counted
-    /// before.
+    /// before. Then folds some counts that are old enough: twice as many as the batch has added at
+    /// least, so that old ones do not gather.
     ///
     /// - Throws: `DamagedPayload`, or SQLite's error.
     func write(_ hits: HitBatch, in database: Database) throws {
@@ -63,7 +67,13 @@ final class HitWriter {
             try self.writePending(in: database)
         }
         try self.finish(in: database)
+        try self.folding.fold(
+            today: self.retentionDay, rows: Self.foldedRows + 2 * self.counts.takeWritten(),
+            in: database)
     }
+
+    /// The rows of counts that a batch folds besides: 10 ms, until all that are due are folded.
+    private static let foldedRows = 1000
 
     /// Subtracts rows that were deleted from a table from its partition's number of rows.
     ///
@@ -137,7 +147,7 @@ final class HitWriter {
         let names = try self.names(of: pending)
         let campaign = try self.campaign(of: pending)
         let time = pending.request.receiveTime
-        let hour = time.quotient(by: 3_600_000_000)
+        let hour = self.folding.start(of: time.quotient(by: 3_600_000_000))
         var isFirst = isNewRecipient ?? earlier.isEmpty
         var first: HitPartitions.NewRow?
         var left = new.rawValue
@@ -242,9 +252,4 @@ extension HitIndex.Limits {
 extension Int64 {
     /// The day of a time in microseconds, in days since 1970.
     var day: Int64 { self.quotient(by: 86_400_000_000) }
-
-    /// The quotient rounded down, also below zero.
-    func quotient(by divisor: Int64) -> Int64 {
-        self >= 0 ? self / divisor : (self &+ 1) / divisor &- 1
-    }
 }

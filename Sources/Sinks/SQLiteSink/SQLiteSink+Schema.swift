@@ -21,10 +21,11 @@ extension SQLiteSink {
 
     @Sendable private static func create(_ database: Database) throws {
         try database.execute(
-            sql: HitPartitions.schema + HitNames.schema + HitCounts.schema + HitIndex.schema + """
-                CREATE TABLE cursor (
-                    journal TEXT PRIMARY KEY, sequence INTEGER NOT NULL) WITHOUT ROWID;
-                """)
+            sql: HitPartitions.schema + HitNames.schema + HitCounts.schema + HitIndex.schema
+                + HitBounds.schema + """
+                    CREATE TABLE cursor (
+                        journal TEXT PRIMARY KEY, sequence INTEGER NOT NULL) WITHOUT ROWID;
+                    """)
         try HitViews.refresh(in: database, partitions: [])
     }
 

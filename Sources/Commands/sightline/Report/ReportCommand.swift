@@ -17,7 +17,8 @@ struct ReportCommand: AsyncParsableCommand {
             Reads hits.db of the sink sqlite, also while the server runs. A time is 90s, 30m, 2h \
             or 7d ago, a date (2026-11-20), or a date and time with its zone \
             (2026-11-20T10:00:00Z); what counts is when the server received a hit. Hits are \
-            counted by the hour, so all hours that a range touches count. All times are UTC.
+            counted by the hour, after 90 days by the day and after a year by the month: all of \
+            these that a range touches count, and the report says so. All times are UTC.
             Exit 0: shown. 1: the file of deliveries is not usable. 66: it is missing. 69: there \
             is no database to read. 74: --html cannot be written. \
             78: a newer build has written the database.
@@ -185,11 +186,15 @@ struct ReportCommand: AsyncParsableCommand {
         } else if self.csv {
             Console.write(
                 ReportSheet(report).lines().map { $0 + "\r\n" }.joined(), to: STDOUT_FILENO)
+            report.notes.forEach(Console.error)
         } else {
             let lines = ReportTable(report).lines()
             lines.forEach(Console.out)
             report.inAppDetails?.lines().forEach(Console.out)
-            if lines.isEmpty { Console.error("no hits: \(report.range)") }
+            if lines.isEmpty {
+                Console.error("no hits: \(report.range)")
+                report.notes.forEach(Console.error)
+            }
         }
     }
 }
