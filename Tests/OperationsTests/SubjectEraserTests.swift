@@ -97,7 +97,7 @@ struct SubjectEraserTests {
 
         func run() async throws {
             try await withGracefulShutdownHandler {
-                self.receipts.yield(try await self.eraser.forget("1", of: "loud"))
+                _ = self.receipts.yield(try await self.eraser.forget("1", of: "loud"))
             } onGracefulShutdown: {
                 self.gate.open()
             }

@@ -6,6 +6,7 @@ internal import Pacing
 internal import SightlineProtos
 internal import SinkKit
 internal import SinkTestSupport
+internal import Storage
 internal import Synchronization
 internal import TestSupport
 internal import Testing
@@ -155,6 +156,33 @@ final class HitFoldingTests: Sendable {
                 #expect(rows.count == expected.count, "each is at its step's start, seed \(seed)")
                 for row in rows { #expect(expected[row.group] == row.sum, "seed \(seed)") }
             }
+        }
+    }
+
+    @Test("a delivery that is always in use has no more rows than docs/security.md says")
+    func bound() throws {
+        try DatabaseQueue().write { database in
+            try SQLiteSink.format.create(database)
+            var folding = try HitFolding(in: database)
+            var counts = try HitCounts(in: database)
+            var most = 0
+            for day in Int64(0)..<900 {
+                for hour in (day * 24)..<(day * 24 + 24) {
+                    try counts.add(
+                        HitCounts.Group(
+                            hour: hour, tenant: 1, app: 1, delivery: 1, product: .standard,
+                            platform: 1, kind: .click),
+                        isFirstOfKind: true, isFirst: true, time: hour * 3_600_000_000,
+                        campaign: nil, id: hour + 1)
+                }
+                try counts.finish()
+                try folding.fold(today: day, rows: 1000, in: database)
+                let rows = try Int.fetchOne(database, sql: "SELECT count(*) FROM counts") ?? 0
+                let months = CalendarMonth(ofDay: max(folding.steps.months, 0) / 24).number
+                most = max(most, rows - Int(months))
+            }
+            #expect(most == 2184 + 305)
+            #expect(try Int.fetchOne(database, sql: "SELECT sum(hits) FROM counts") == 900 * 24)
         }
     }
 

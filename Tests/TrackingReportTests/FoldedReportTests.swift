@@ -1,9 +1,10 @@
 // Reports over time that is counted by the day and by the month, beside the hits themselves.
+internal import GRDB
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TestSupport
 internal import Testing
-internal import TrackingReport
+@testable internal import TrackingReport
 
 struct FoldedReportTests {
     private static let hour: Int64 = 3_600_000_000
@@ -71,6 +72,13 @@ struct FoldedReportTests {
             #expect(report.notes.count == moved.count { $0 == true }, "\(report.notes)")
             if let since, since >= hourly { #expect(moved[0] == false) }
         }
+    }
+
+    @Test("a report searches the counts by the hours of its range, with a range and without")
+    func plan() throws {
+        let sql = "SELECT sum(hits) FROM counts WHERE \(ReportQuery.condition)"
+        let plan = try HitsDatabase().plan(sql, ReportQuery().arguments)
+        #expect(plan.contains("(hour>? AND hour<?)"), "\(plan)")
     }
 
     @Test("a bound within a folded day or month is named, with the bound that holds")

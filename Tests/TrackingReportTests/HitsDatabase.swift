@@ -112,6 +112,14 @@ final class HitsDatabase {
         return try self.open(readonly: true).read { try Timeline(query, in: $0) }
     }
 
+    /// How SQLite runs a query.
+    func plan(_ sql: String, _ arguments: StatementArguments) throws -> String {
+        try self.open(readonly: true).read { database in
+            try Row.fetchAll(database, sql: "EXPLAIN QUERY PLAN \(sql)", arguments: arguments)
+                .map { $0["detail"] ?? "" }.joined(separator: "; ")
+        }
+    }
+
     /// Runs a statement that no build would.
     func change(_ sql: String) throws {
         try self.open(readonly: false).write { try $0.execute(sql: sql) }

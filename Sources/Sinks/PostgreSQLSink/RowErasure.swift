@@ -36,9 +36,8 @@ struct RowErasure: Sendable {
                 """)
             self.erased += rows.first?.first?.flatMap { Int($0) } ?? 0
             self.visited.insert(next.id)
-        } catch let error as PostgreSQLError
-            where error.state == Self.undefinedTable && self.missing != next.id
-        {
+        } catch {
+            guard error.state == Self.undefinedTable, self.missing != next.id else { throw error }
             // Dropped since it was listed, with its rows; one that was renamed comes once more.
             self.missing = next.id
         }

@@ -68,7 +68,7 @@ final class HitWriter {
         }
         try self.finish(in: database)
         try self.folding.fold(
-            today: self.retentionDay, rows: Self.foldedRows + 2 * self.counts.takeWritten(),
+            today: self.today.earliest, rows: Self.foldedRows + 2 * self.counts.takeWritten(),
             in: database)
     }
 
