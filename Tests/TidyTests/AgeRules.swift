@@ -76,6 +76,16 @@ extension SourceRules {
             "guard self.configuration.migrates, self.due <= .now || self.lastDay != today":
                 "when to look: the retention clock says what is too old"
         ],
+        "Sinks/SQLiteSink/HitFolding.swift": [
+            "hour < self.steps.days ? self.steps.step(of: hour).lowerBound : hour":
+                "where a hit is counted",
+            "if first < self.steps.days, left > 0 {":
+                "counts of hours become counts of days, and their sums stay",
+            "guard days > self.steps.days else { return }":
+                "counts of hours become counts of days, and their sums stay",
+            "sql: \"SELECT hour FROM counts WHERE hour >= ? AND hour < ? ORDER BY hour LIMIT 1\")":
+                "counts of hours become counts of days, and their sums stay",
+        ],
         "Sinks/SQLiteSink/HitIndex/HitIndex+Loading.swift": [
             "firstDay <= lastDay, (0...1 << 40).contains(rows.integer(6)),":
                 "whether a row of the file makes sense"

@@ -186,6 +186,7 @@ enum SourceRules {
         "MessageLimits.swift": "our methods", "PageSection.swift": "words of the template",
         "ProtoDescriptors.swift": "our messages", "QuarantineFile+Room.swift": "tenants",
         "ReportPage.swift": "words of the template", "ReportSheet.swift": "columns",
+        "RowErasure.swift": "the oids of tables",
         "SinkCursors.swift": "sinks", "SinkSpan.swift": "headers of W3C",
         "WebhookAnswer.swift": "the ids of hits in hex",
     ]

@@ -83,8 +83,8 @@ struct FoldedReportTests {
 
     @Test("a bound within a folded day or month is named, with the bound that holds")
     func notes() async throws {
-        // The 15th of January 2027, and 450 days later, the 9th of April 2028: the months up to March
-        // 2027 are folded, and the days up to the 9th of January 2028.
+        // The 15th of January 2027, and 450 days later, the 9th of April 2028: the months up to
+        // March 2027 are folded, and the days up to the 9th of January 2028.
         let database = try HitsDatabase()
         try await database.deliver([TestEvents.push(.received, id: 1)])
         database.set(today: Self.first + 450)

@@ -20,8 +20,8 @@ package enum TimelineScale: Sendable, Equatable {
     /// - Parameters:
     ///   - first: the time of the first hit, in microseconds since 1970.
     ///   - last: that of the last.
-    ///   - counted: the hours of the step by which the first hit is counted, the longest of all; nil
-    ///     if hits are read one by one.
+    ///   - counted: the hours of the step by which the first hit is counted, the longest of all;
+    ///     nil if hits are read one by one.
     ///   - maxSteps: how many steps there may be.
     init(from first: Int64, to last: Int64, atLeast counted: Range<Int64>?, maxSteps: Int) {
         let hours = counted.map { Int64($0.count) } ?? 0
