@@ -1,5 +1,4 @@
 // Sinks that come and go while the journal is open.
-internal import GRDB
 internal import Synchronization
 internal import TestSupport
 internal import Testing
@@ -148,14 +147,5 @@ struct JournalSinksTests {
         await cancelled.value
         await journal.close()
         await closed.value
-    }
-}
-
-extension CheckpointStore {
-    /// The file grows no further than a number of pages, or than it is.
-    fileprivate func limit(pages: Int) async throws {
-        try await self.database.write { database in
-            _ = try Int.fetchOne(database, sql: "PRAGMA max_page_count = \(pages)")
-        }
     }
 }

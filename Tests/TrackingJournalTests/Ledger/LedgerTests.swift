@@ -31,6 +31,13 @@ struct LedgerTests {
         }
     }
 
+    @Test("a ledger without settings keeps 100,000 rows, for 90 days")
+    func defaults() {
+        let configuration = LedgerConfiguration()
+        #expect(configuration.maxRows == 100_000)
+        #expect(configuration.retainDays == 90)
+    }
+
     @Test("a row's key is read back as it was made")
     func keys() throws {
         let key = self.key(
