@@ -233,10 +233,10 @@ struct JournalFaultTests {
         }
     }
 
-    @Test("the first segments have their full length before the first record comes")
+    @Test("the first two segments have their full length before the first record comes")
     func prepared() async throws {
         let journal = try Journal.open(self.directory) {
-            $0.preparedSegments = 2
+            $0.preparedSegments = Journal.Configuration().preparedSegments
             $0.segmentBytes = 10_000
         }
         for number in 1...2 {
