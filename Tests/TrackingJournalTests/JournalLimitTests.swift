@@ -123,6 +123,20 @@ struct JournalLimitTests {
         await journal.close()
     }
 
+    @Test("a time leads to what is before the oldest kept group since then, or else to the newest")
+    func times() async throws {
+        let journal = try Journal.open(self.directory)
+        #expect(journal.sequence(before: 0) == 0)
+        for request in self.requests(2) { await journal.commit(request) }
+        let oldest = try #require(journal.oldestTime)
+        for time in [0, oldest] { #expect(journal.sequence(before: time) == 0) }
+        #expect(journal.sequence(before: .max) == 2)
+        journal.advance(sink: "a", to: 1)
+        await journal.settle()
+        #expect(journal.sequence(before: 0) == 1)
+        await journal.close()
+    }
+
     @Test("a sequence is never used twice, also when every row has gone")
     func sequences() async throws {
         for run in 1...3 {
