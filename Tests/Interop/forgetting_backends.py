@@ -6,6 +6,8 @@ import http.server
 import json
 import pathlib
 import queue
+import shutil
+import tempfile
 import threading
 
 import nats
@@ -193,7 +195,9 @@ class PostgreSQL(Backend):
 
     def __init__(self, sink: str, folder: pathlib.Path):
         super().__init__(sink, folder)
-        self.database = Database(folder / "server").start()
+        # Where its user may go, who is not the test's.
+        self.home = pathlib.Path(tempfile.mkdtemp(prefix="sightline-postgresql-"))
+        self.database = Database(self.home / "server").start()
         self.options = [*self.database.options, "--set=postgresql.retain_seconds=0"]
         printed = run("sinks", "sql", "postgresql", "--days", "2").stdout
         self.database.run(printed + f"""
@@ -214,6 +218,7 @@ class PostgreSQL(Backend):
 
     def close(self) -> None:
         self.database.close()
+        shutil.rmtree(self.home, ignore_errors=True)
 
 
 BACKENDS = collections.defaultdict(lambda: Backend, {

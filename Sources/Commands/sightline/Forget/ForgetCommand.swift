@@ -46,6 +46,8 @@ struct ForgetCommand: AsyncParsableCommand {
             receipt = try await AdminSocketClient(of: configuration.dataDirectory).post(
                 "/privacy/forget", [("tenant", self.tenant), ("subject", id)],
                 as: ErasureReceipt.self)
+        } catch let error as ValidationError {
+            throw error
         } catch let error as ConfigurationError {
             throw Console.fail(error, .configuration)
         } catch let error as FileReadError {

@@ -17,20 +17,22 @@ struct SubjectOptions: ParsableArguments {
     var subjectFile: String?
 
     func validate() throws {
-        guard (self.subject == nil) != (self.subjectFile == nil) else {
-            throw ValidationError("choose one of --subject-file and --subject.")
-        }
+        guard self.subject == nil || self.subjectFile == nil else { throw Self.choice }
         guard let subject, !Self.isID(subject.utf8.count) else { return }
         throw ValidationError(
             "--subject has \(subject.utf8.count) bytes: an id has 1 to \(Limits.nameBytes).")
     }
 
+    private static let choice = ValidationError("choose one of --subject-file and --subject.")
+
     /// The id.
     ///
-    /// - Throws: `FileReadError` if the file cannot be read, `InputError` if it holds no id.
+    /// - Throws: `ValidationError` if neither option is there, which is told only after an option
+    ///   that does not exist; `FileReadError` if the file cannot be read, `InputError` if it holds no
+    ///   id.
     func id() throws -> String {
         if let subject { return subject }
-        let file = self.subjectFile ?? "-"
+        guard let file = self.subjectFile else { throw Self.choice }
         // An id of the greatest length, and the end of its line.
         guard let data = try InputFile.read(file, upTo: Limits.nameBytes + 2) else {
             throw Self.error(file, "it has more bytes than an id and the end of its line")
