@@ -157,7 +157,9 @@ class Run:
             "--set=log.level=trace", "--set=telemetry.traces.delay_milliseconds=50",
             f"--set=telemetry.traces.endpoint={self.spans.url}",
             "--set=tap.events_per_second=1000000", "--set=tap.queue_bytes=67108864",
-            *(["--set=journal.retain_seconds=3600"] if case.moment == "replay" else [])]
+            *(["--set=journal.retain_seconds=3600"] if case.moment == "replay" else []),
+            # At least as long as the journal can feed a hit again.
+            *(["--set=nats.duplicate_seconds=7200"] if case.sink == "nats" else [])]
         self.server = make_server()
 
     # MARK: The server
