@@ -262,13 +262,14 @@ struct ForgottenSubjectsTests {
 
     /// A sink with a hit of the subject and one of somebody else on each of some days.
     private func sink(
-        _ days: [Int64], today: @escaping @Sendable () -> Int = { 3 }
+        _ days: [Int64], busyTimeout: Duration = .seconds(5),
+        today: @escaping @Sendable () -> Int = { 3 }
     ) async throws -> SQLiteSink {
         var configuration = SQLiteConfiguration()
         configuration.retainDays = 3
         let sink = try SQLiteSink(
-            path: self.directory.file("hits.db"), configuration, today: today,
-            retention: RetentionClock(.days, settling: .zero))
+            path: self.directory.file("hits.db"), configuration, busyTimeout: busyTimeout,
+            today: today, retention: RetentionClock(.days, settling: .zero))
         for day in days {
             #expect(await sink.deliver(try Self.batch(day)) == .delivered)
         }
@@ -337,6 +338,25 @@ struct ForgottenSubjectsTests {
         #expect(await second.end() == .erased(3))
         #expect(try self.query("SELECT 1 FROM hits").isEmpty)
         #expect(try self.query("SELECT hits FROM partitions").map { $0[0] as Int } == [0, 0, 0])
+    }
+
+    @Test("what an erasure that fails has overwritten is deleted with the next batch")
+    func failing() async throws {
+        let sink = try await self.sink([1, 2], busyTimeout: .zero)
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let other = try DatabaseQueue(
+            path: self.directory.file("hits.db"), configuration: configuration)
+        // Two pieces overwrite rows, and the third finds no more of them.
+        let erasure = try await sink.erase(Self.gone).end { count in
+            guard count == 3 else { return }
+            try await other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+        }
+        #expect(erasure.outcome == .failed)
+        try await other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+        #expect(try self.query("SELECT hits FROM partitions").map { $0[0] as Int } == [2, 2])
+        #expect(await sink.deliver(try Self.batch(3)) == .delivered)
+        #expect(try self.query("SELECT hits FROM partitions").map { $0[0] as Int } == [1, 1, 2])
     }
 
     @Test("rows beyond those of one piece are overwritten in the next", arguments: [-1, 0, 1])

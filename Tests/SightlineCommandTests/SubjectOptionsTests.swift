@@ -40,11 +40,17 @@ struct SubjectOptionsTests {
     @Test(
         "one of the two options is given, and an argument has the length of an id",
         arguments: [
-            ([], false), (["--subject", "a"], true), (["--subject-file", "-"], true),
+            (["--subject", "a"], true), (["--subject-file", "-"], true),
             (["--subject", "a", "--subject-file", "-"], false), (["--subject", ""], false),
             (["--subject", longest], true), (["--subject", longest + "x"], false),
         ] as [([String], Bool)])
     func options(_ arguments: [String], _ isRight: Bool) {
         #expect(((try? SubjectOptions.parse(arguments)) != nil) == isRight)
+    }
+
+    @Test("without either option it is told only once all options are known to exist")
+    func none() throws {
+        let options = try SubjectOptions.parse([])
+        #expect(throws: ValidationError.self) { try options.id() }
     }
 }

@@ -250,6 +250,7 @@ extension HitsFile {
             }
             return .followed { [next] in await self.next(next) }
         } catch {
+            self.endErasureEarly()
             return .last(.failed("hits.db: \(error)"))
         }
     }

@@ -15,7 +15,8 @@ final class HitsFile: Sendable {
     private let logger: Logger?
     private let today: @Sendable () -> Int
     private let state: State
-    /// Whether a process before this one may have left rows that it has overwritten.
+    /// Whether a process before this one, or an erasure that failed, may have left rows that it has
+    /// overwritten.
     private let mayHaveLeftRows = Mutex(true)
 
     /// The state in memory. `@unchecked Sendable`: used only on the file's queue.
@@ -136,8 +137,11 @@ extension HitsFile {
     /// An erasure deletes all rows that were left, and only after its own are overwritten.
     func beginErasure() { self.mayHaveLeftRows.withLock { $0 = false } }
 
-    /// Deletes some of the rows that a process before this one has overwritten and was about to
-    /// delete. A failure is logged, and the next batch tries again.
+    /// What an erasure that failed has overwritten goes with the next batches.
+    func endErasureEarly() { self.mayHaveLeftRows.withLock { $0 = true } }
+
+    /// Deletes some of the rows that were overwritten and about to be deleted. A failure is logged,
+    /// and the next batch tries again.
     func deleteLeftRows() async {
         guard self.mayHaveLeftRows.withLock({ $0 }) else { return }
         do {

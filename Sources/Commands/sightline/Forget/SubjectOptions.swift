@@ -28,8 +28,8 @@ struct SubjectOptions: ParsableArguments {
     /// The id.
     ///
     /// - Throws: `ValidationError` if neither option is there, which is told only after an option
-    ///   that does not exist; `FileReadError` if the file cannot be read, `InputError` if it holds no
-    ///   id.
+    ///   that does not exist; `FileReadError` if the file cannot be read, `InputError` if it holds
+    ///   no id.
     func id() throws -> String {
         if let subject { return subject }
         guard let file = self.subjectFile else { throw Self.choice }

@@ -50,24 +50,25 @@ struct ProtoFields {
         self.members[oneof] = tag
     }
 
-    /// The value of a field that is read, with what the field has already.
-    private func value(
+    /// The value of a field that is read, with what the field has already: that is taken out, so
+    /// that it grows in place. A copy for each entry would cost the square of a map's entries.
+    private mutating func value(
         _ field: ProtoJSONSchema.Field, _ tag: UInt32, _ reader: inout WireReader
     ) throws(WireError) -> Value {
         switch field.kind {
         case .bool, .int32, .enumeration: return .number(try reader.varint())
         case .string: return .bytes(try reader.string())
         case .message:
-            var fields = self.fields(tag)
+            var fields = self.takeFields(tag)
             try fields.merge(try reader.message(), as: field.target)
             return .message(fields)
         case .timestamp:
-            var fields = self.fields(tag)
+            var fields = self.takeFields(tag)
             try fields.mergeTime(try reader.message())
             return .message(fields)
         case .stringMap:
             var entries: [MapEntry] = []
-            if case .map(let known)? = self.values[tag] { entries = known }
+            if case .map(let known)? = self.values.removeValue(forKey: tag) { entries = known }
             entries.append(try MapEntry(try reader.mapEntry()))
             return .map(entries)
         case .bytes, .unknown, .other: return .bytes(try reader.slice())
@@ -75,8 +76,8 @@ struct ProtoFields {
     }
 
     /// The fields of a message that occurred before.
-    private func fields(_ tag: UInt32) -> ProtoFields {
-        if case .message(let known)? = self.values[tag] { return known }
+    private mutating func takeFields(_ tag: UInt32) -> ProtoFields {
+        if case .message(let known)? = self.values.removeValue(forKey: tag) { return known }
         return ProtoFields(of: self.schema)
     }
 
