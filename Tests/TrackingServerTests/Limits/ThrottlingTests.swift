@@ -117,14 +117,14 @@ struct ThrottlingTests {
         } _: { server in
             try await WireClient.with(server) { client in
                 let outcome = try await client.stream([
-                    try TestEvents.request(1, (1...5).map { TestEvents.push("h\($0)") }),
-                    try TestEvents.request(2, [TestEvents.push("h6")]),
+                    try TestEvents.request(1, (1...100).map { TestEvents.push("h\($0)") }),
+                    try TestEvents.request(2, [TestEvents.push("h101")]),
                 ])
                 #expect(outcome.error?.code == .resourceExhausted)
                 #expect(try self.reasons(outcome.error) == ["QUOTA_EXCEEDED"])
                 #expect(outcome.answers.last?.durableSequence == 1)
-                #expect(outcome.answers.map(\.tally.accepted).reduce(0, +) == 5)
-                // Until the debt is paid, a new stream is refused.
+                #expect(outcome.answers.map(\.tally.accepted).reduce(0, +) == 100)
+                // Until the debt of 99 seconds is paid, a new stream is refused.
                 let next = try await client.stream([try TestEvents.request(1)])
                 #expect(next.answers.isEmpty)
                 #expect(try self.reasons(next.error) == ["QUOTA_EXCEEDED"])
