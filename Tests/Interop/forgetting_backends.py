@@ -174,7 +174,8 @@ class JetStream(Backend):
     def __init__(self, sink: str, folder: pathlib.Path):
         super().__init__(sink, folder)
         self.server = NatsServer(folder / "nats").start()
-        self.options.append(f"--set=nats.servers={self.server.url}")
+        # By default the journal keeps what the stream has for ten minutes.
+        self.options += [f"--set=nats.servers={self.server.url}", "--set=nats.retain_seconds=0"]
 
     def received(self) -> Received:
         try:
