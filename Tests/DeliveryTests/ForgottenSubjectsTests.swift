@@ -115,6 +115,17 @@ struct ForgottenSubjectsTests {
         #expect(try !self.holds("subject-2").isEmpty)
     }
 
+    @Test("a reason that is older than a forgetting names nobody who was forgotten")
+    func olderReasons() async throws {
+        let letters = try DeadLetters(
+            path: self.directory.file("dead_letters.db"), forgotten: Self.forgotten())
+        let batch = try TestHits.batch((1...2).map(TestEvents.full))
+        let reasons = [0: "no such person: subject-1", 1: "subject-2 came after subject-1"]
+        try await letters.keep(batch, reasons: reasons, sink: "s")
+        #expect(try self.holds("subject-1") == [])
+        #expect(try !self.holds("subject-2 came after *********").isEmpty)
+    }
+
     @Test("an id in the reason of somebody else's letter is masked, and the letter stays")
     func reasons() async throws {
         let letters = try DeadLetters(path: self.directory.file("dead_letters.db"))

@@ -118,26 +118,29 @@ struct TurnsTests {
         (amounts.max() ?? 0) - (amounts.min() ?? 0)
     }
 
-    @Test("a stream with a large item is not passed over for ever by new streams with small ones")
-    func newcomers() {
+    @Test(
+        "a stream with a large item is not passed over for ever by new streams with small ones",
+        arguments: [(10, 100_000, 100), (1000, 100, 1)])
+    func newcomers(lines: Int, large: Int, small: Int) {
         var turns = Turns<String>()
         let old = Stream()
-        turns.append("old", in: TurnLine(tenant: [1], stream: ObjectIdentifier(old)), cost: 100_000)
+        turns.append("old", in: TurnLine(tenant: [1], stream: ObjectIdentifier(old)), cost: large)
         var kept: [Stream] = []
         var passed = 0
         func come() {
             let stream = Stream()
             kept.append(stream)
             turns.append(
-                "new", in: TurnLine(tenant: [1], stream: ObjectIdentifier(stream)), cost: 100)
+                "new", in: TurnLine(tenant: [1], stream: ObjectIdentifier(stream)), cost: small)
         }
-        for _ in 0..<9 { come() }
-        while turns.popFirst() == "new", passed < 100_000 {
+        for _ in 1..<lines { come() }
+        let fair = large / small * lines
+        while turns.popFirst() == "new", passed < 2 * fair {
             passed += 1
             come()
         }
-        // Ten lines wait at any time: each has a tenth.
-        #expect((9_000...11_000).contains(passed))
+        // So many lines wait at any time, and each has the same part.
+        #expect((fair * 9 / 10...fair * 11 / 10).contains(passed))
         withExtendedLifetime(kept) {}
     }
 

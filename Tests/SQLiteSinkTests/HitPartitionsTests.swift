@@ -109,6 +109,23 @@ final class HitPartitionsTests: Sendable {
         #expect(try self.rows("SELECT sum(hits) FROM counts")[0][0] == 2)
     }
 
+    @Test("a fact counts once that came in a start years behind, after a row of that day")
+    func wrongStarts() async throws {
+        for (sequence, (day, id)) in [(2000, 1), (175, 2), (175, 3), (2001, 3)].enumerated() {
+            self.today.withLock { $0 = day }
+            // The last process has the right clock for long enough to believe it.
+            let settling = day == 2001 ? Duration.zero : .seconds(3600)
+            let sink = try self.sink(retention: RetentionClock(.days, settling: settling)) {
+                $0.retainDays = 0
+            }
+            let batch = try TestHits.batch(
+                [TestEvents.full(id: id)], sequence: Int64(sequence + 1),
+                at: Int64(day) * Self.day)
+            #expect(await sink.deliver(batch) == .delivered)
+        }
+        #expect(try self.rows("SELECT sum(hits) FROM counts")[0][0] == 3)
+    }
+
     @Test("after a gap of days a restart knows all facts still")
     func gapAndFacts() async throws {
         for (sequence, (day, id)) in [(100, 1), (140, 2), (141, 2)].enumerated() {

@@ -71,6 +71,8 @@ private struct Lines<Key: Hashable, Line: WaitingLine>: WaitingLine {
     private var places = LeastFirst<Place<Key>>()
     /// What each line would have been served since the first one came, if all were served at once.
     private var time = 0
+    /// What was left of the division by which the time goes on: small costs of many lines.
+    private var remainder = 0
     private var lastNumber: UInt64 = 0
 
     var isEmpty: Bool { self.lines.isEmpty }
@@ -87,13 +89,15 @@ private struct Lines<Key: Hashable, Line: WaitingLine>: WaitingLine {
         guard let place = self.places.popLeast(),
             let served = self.lines[place.key]?.popFirst()
         else { return nil }
-        self.time &+= served.cost / self.lines.count
+        let (step, remainder) = (served.cost &+ self.remainder)
+            .quotientAndRemainder(dividingBy: self.lines.count)
+        (self.time, self.remainder) = (self.time &+ step, remainder)
         if self.lines[place.key]?.nextCost == nil {
             self.lines[place.key] = nil
         } else {
             self.place(place.key, from: place.start &+ served.cost)
         }
-        if self.lines.isEmpty { self.time = 0 }
+        if self.lines.isEmpty { (self.time, self.remainder) = (0, 0) }
         return served
     }
 

@@ -1,5 +1,6 @@
 package import SinkKit
 package import TrackingRules
+internal import WireFormat
 
 extension ForgottenSubjects {
     /// The hashes of a subject's ids.
@@ -9,6 +10,20 @@ extension ForgottenSubjects {
 }
 
 extension HitBatch {
+    /// The subjects in the batch that were forgotten, each by the id that stands there.
+    ///
+    /// - Throws: `DamagedPayload`.
+    func subjects(among forgotten: ForgottenSubjects) throws -> [Subject] {
+        if forgotten.isEmpty { return [] }
+        var subjects: [Subject] = []
+        try self.forEachEvent { event, request in
+            guard forgotten.contains(event.subjectID, tenant: request.tenant) else { return }
+            let subject = Subject(tenant: request.tenant.text, ids: [event.subjectID.text])
+            if !subjects.contains(subject) { subjects.append(subject) }
+        }
+        return subjects
+    }
+
     /// The batch without the subjects that were forgotten: the same hits at the same positions.
     ///
     /// - Throws: `DamagedPayload`, or `WireError`.

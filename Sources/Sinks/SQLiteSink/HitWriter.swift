@@ -49,10 +49,14 @@ final class HitWriter {
     func setToday(_ day: Int, by retention: inout HitRetention) {
         let stored = RetentionClock.lastDay(of: self.partitions.all.lazy.map(\.day))
         self.today = retention.rows.time(Int64(day), stored: stored)
-        // The index knows its newest day alone, which may be a clock's that was ahead.
-        let newest = self.index.today.map { Int64($0) }
-        self.indexDay = retention.index.time(
-            Int64(day), stored: newest.map { min($0, stored ?? $0) })
+        // The index knows its newest day alone, which may be a clock's that was ahead; the rows'
+        // days may be a clock's that was behind. So it deletes by the earlier time of both, and
+        // stores under the later one.
+        let time = retention.index.time(
+            Int64(day), stored: self.index.today.map { Int64($0) })
+        self.indexDay = RetentionTime(
+            earliest: min(self.today.earliest, time.earliest),
+            latest: max(self.today.latest, time.latest))
     }
 
     /// Writes the hits of a batch, except those whose keys are in the index: they were counted

@@ -10,7 +10,7 @@ extension DeadLetters {
 
     /// Deletes the letters of a subject. Of what cannot be read, those go in which one of its ids
     /// stands. In other letters' reasons, which may be a backend's words, its ids are masked.
-    /// What comes in between two pieces is made without the subject.
+    /// What comes later is made without the subject, unless it cannot be read.
     ///
     /// - Returns: the first piece; the result has the number of deleted letters.
     package func erase(_ subject: Subject) async -> ErasurePiece {

@@ -172,10 +172,14 @@ final class EventStream: Sendable {
     @inline(never)
     private func take(_ run: CoalescedRequests, into intake: RequestIntake) async throws -> Bool {
         defer { intake.endTurn() }
-        if run.framedBytes >= AdmissionTurns.leastBytes {
-            await intake.beginTurn(run.framedBytes)
-        }
+        var left = run.framedBytes
+        let needsTurn = left >= AdmissionTurns.leastBytes
         for request in run {
+            // A submission ends the turn. With a quota each request is submitted by itself.
+            if needsTurn, !intake.hasTurn {
+                await intake.beginTurn(self.allowance.isLimited ? request.count : left)
+            }
+            left &-= request.count
             // Otherwise a client that never pauses could keep an expired stream open. Admitted
             // requests that were not submitted have left no trace: the client sends them again.
             if self.acks.isReadingOver { return false }

@@ -28,7 +28,7 @@ final class RequestIntake {
     /// The receive time of all of them, by the wall clock, in microseconds since 1970.
     private var receiveTime: Int64 = 0
     private let line: TurnLine
-    private var hasTurn = false
+    private(set) var hasTurn = false
     /// The bytes admitted since the last rest.
     private var bytesSinceRest = 0
 
