@@ -87,7 +87,7 @@ def test_what_was_settled_out_of_order_is_not_found_after_a_kill(tmp_path):
 def test_nobody_is_told_of_a_verdict_before_the_spool_has_it(tmp_path, monkeypatch):
     spool, settle = Spool(tmp_path / "spool"), Ticket.settle
     session = Session(Outbox(), spool, 10, 1 << 20, None)
-    tickets = [Ticket(session.settled, b"event %d" % number) for number in range(3)]
+    tickets = [Ticket(session.settled, b"event %d" % number, session.guard) for number in range(3)]
     for ticket in tickets:
         session.take(ticket, 0)
     found = []
