@@ -1,4 +1,5 @@
 internal import Pacing
+internal import Synchronization
 internal import Testing
 
 struct RetentionClockTests {
@@ -59,6 +60,18 @@ struct RetentionClockTests {
             let found = clock.time(time, stored: nil, uptime: .seconds(seconds))
             #expect(found.earliest == oldest, "\(seconds) s")
             #expect(found.latest == time)
+        }
+    }
+
+    @Test("a clock goes by the uptime that it was created with")
+    func ownUptime() {
+        let uptime = Mutex(Duration.zero)
+        var clock = RetentionClock(.microseconds, uptime: { uptime.withLock { $0 } })
+        _ = clock.time(Self.start, stored: nil)
+        let wrong = Self.start + 40 * Self.day
+        for (seconds, oldest) in [(5, Self.start), (3604, Self.start), (3605, wrong)] {
+            uptime.withLock { $0 = .seconds(seconds) }
+            #expect(clock.time(wrong, stored: nil).earliest == oldest, "\(seconds) s")
         }
     }
 

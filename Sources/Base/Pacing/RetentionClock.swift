@@ -20,6 +20,7 @@ package struct RetentionClock: Sendable {
 
     private let unit: Unit
     private let settling: Duration
+    private let uptime: @Sendable () -> Duration
     /// The last time that was not doubted.
     private var trusted: Int64?
     private var doubt: Doubt?
@@ -34,10 +35,16 @@ package struct RetentionClock: Sendable {
 
     /// Creates a clock that has trusted no time yet.
     ///
-    /// - Parameter settling: how long a time has to last after a jump.
-    package init(_ unit: Unit, settling: Duration = .seconds(3600)) {
+    /// - Parameters:
+    ///   - settling: how long a time has to last after a jump.
+    ///   - uptime: a clock that cannot be set; a simulation substitutes its own.
+    package init(
+        _ unit: Unit, settling: Duration = .seconds(3600),
+        uptime: @escaping @Sendable () -> Duration = { RetentionClock.uptime }
+    ) {
         self.unit = unit
         self.settling = settling
+        self.uptime = uptime
     }
 
     /// Whether it has trusted no time yet, so that its first answer depends on the stored data.
@@ -55,10 +62,11 @@ package struct RetentionClock: Sendable {
     ///   - stored: the newest trustworthy time of stored data, as found by `lastDay`; nil if
     ///     nothing is stored. Used at the first call only: the clock may be wrong already when the
     ///     server starts.
-    ///   - uptime: tests substitute it.
+    ///   - uptime: instead of the clock's own; tests substitute it.
     package mutating func time(
-        _ now: Int64, stored: Int64?, uptime: Duration = Self.uptime
+        _ now: Int64, stored: Int64?, uptime: Duration? = nil
     ) -> RetentionTime {
+        let uptime = uptime ?? self.uptime()
         let trusted = self.trusted ?? stored ?? now
         let doubt = self.continuedDoubt(of: now, uptime)
         if now.distance(from: trusted) > self.unit.maxStep, uptime - doubt.since < self.settling {

@@ -1,4 +1,3 @@
-internal import Foundation
 package import Logging
 internal import Pacing
 internal import ServiceLifecycle
@@ -12,6 +11,7 @@ package final class Quarantine: Service {
     /// The file.
     package let file: QuarantineFile
     private let logger: Logger
+    private let wallTime: @Sendable () -> Int64
     private let waiting: Mutex<Waiting>
     private let wakes: AsyncStream<Void>
     private let wake: AsyncStream<Void>.Continuation
@@ -40,8 +40,15 @@ package final class Quarantine: Service {
     private static let (retryInterval, upkeepInterval) = (Duration.seconds(1), Duration.seconds(60))
 
     /// Creates a quarantine; `run` writes the queued events.
-    package init(_ file: QuarantineFile, _ configuration: QuarantineConfiguration, logger: Logger) {
+    ///
+    /// - Parameter wallTime: the time of day, in microseconds since 1970; a simulation substitutes
+    ///   its own.
+    package init(
+        _ file: QuarantineFile, _ configuration: QuarantineConfiguration, logger: Logger,
+        wallTime: @escaping @Sendable () -> Int64 = WallClock.microseconds
+    ) {
         self.file = file
+        self.wallTime = wallTime
         self.waiting = Mutex(Waiting(shares: TenantShares(bound: configuration.queueBytes)))
         self.logger = logger
         (self.wakes, self.wake) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
@@ -106,8 +113,8 @@ package final class Quarantine: Service {
     private func write(wasFailing: Bool) async -> Bool {
         let events = self.waiting.withLock { $0.events }
         do {
-            let now = Int64(Date().timeIntervalSince1970 * 1_000_000)
-            let (kept, evicted, bytes) = try await self.file.keep(events, now: now)
+            let (kept, evicted, bytes) = try await self.file.keep(
+                events, now: self.wallTime())
             self.counts.withLock { counts in
                 counts.kept += kept
                 counts.evicted += evicted

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import GRDB
 package import Logging
-internal import Pacing
+package import Pacing
 internal import Storage
 internal import Synchronization
 internal import TrackingJournal
@@ -15,7 +15,7 @@ package struct QuarantineFile: Sendable {
     let file: DataFile
     let maxBytes: Int
     let retainMicroseconds: Int64
-    private let retention = Retention()
+    private let retention: Retention
     /// The version of the program that refused an event, for its row.
     let version: String
     /// The subjects whose events are not kept.
@@ -40,16 +40,19 @@ package struct QuarantineFile: Sendable {
     /// - Parameters:
     ///   - version: the program's version.
     ///   - forgotten: the subjects whose events are not kept.
+    ///   - retention: decides up to which time events may be deleted.
     /// - Throws: `FileFormatError`, or SQLite's error if the file is unusable.
     package init(
         directory: String, _ configuration: QuarantineConfiguration, version: String,
-        forgotten: ForgottenSubjects = ForgottenSubjects(), logger: Logger?
+        forgotten: ForgottenSubjects = ForgottenSubjects(),
+        retention: RetentionClock = RetentionClock(.microseconds), logger: Logger?
     ) throws {
         self.file = try DataFile(
             path: directory + "/" + Self.name, format: Self.format, busyTimeout: .seconds(5),
             queue: DispatchWorkQueue("sightline.quarantine"), logger: logger)
         self.maxBytes = configuration.maxBytes
         self.retainMicroseconds = Int64(configuration.retainDays) * 86_400_000_000
+        self.retention = Retention(retention)
         self.version = version
         self.forgotten = forgotten
     }
@@ -90,7 +93,8 @@ package struct QuarantineFile: Sendable {
 
     /// Decides up to which time events may be deleted.
     private final class Retention: Sendable {
-        let clock = Mutex(RetentionClock(.microseconds))
+        let clock: Mutex<RetentionClock>
+        init(_ clock: RetentionClock) { self.clock = Mutex(clock) }
     }
 
     private func insert(_ event: QuarantinedEvent, _ insertion: Statement) throws {
