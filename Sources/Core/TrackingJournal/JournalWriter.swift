@@ -49,7 +49,10 @@ final class JournalWriter: @unchecked Sendable {
         sinks: [JournalSink], maxBytes: Int, configuration: Journal.Configuration, machine: Machine
     ) throws(JournalError) {
         var windowRows = WindowRows(checkpoint.recent, capacity: configuration.windowCapacity)
-        var ledger = Ledger(configuration.ledger, pages: checkpoint.ledger)
+        let start = machine.now()
+        var ledger = Ledger(
+            configuration.ledger, pages: checkpoint.ledger,
+            uptime: { start.duration(to: machine.now()) })
         let recovered = try log?.recover(after: checkpoint) { sequence, changes in
             let keys = changes.keys
             windowRows.add(keys, newKeys: keys.withUnsafeBytes(window.restore(row:)))

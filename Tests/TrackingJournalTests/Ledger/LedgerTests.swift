@@ -1,4 +1,5 @@
 // The ledger's table: what it counts, and what holds at its limits.
+internal import Synchronization
 internal import Testing
 @testable internal import TrackingJournal
 internal import TrackingRules
@@ -160,6 +161,24 @@ struct LedgerTests {
         // Set right, it leaves what came meanwhile.
         ledger.add(self.key("56c5", hour: Self.hour + 5), uptime: .seconds(7200))
         #expect(ledger.rowCount == last.rows + 3)
+    }
+
+    @Test("the hour that a wrong clock has to last is one of the machine that the journal has")
+    func uptime() {
+        let uptime = Mutex(Duration.zero)
+        var ledger = Ledger(uptime: { uptime.withLock { $0 } })
+        func add(_ delivery: String, hour: UInt32) {
+            var delta = LedgerDelta()
+            delta.add(self.key(delivery, hour: hour), 1)
+            ledger.apply(delta)
+        }
+        add("56c4", hour: Self.hour)
+        let wrong = Self.hour + 91 * 24
+        for (number, (minutes, rows)) in [(1, 1), (60, 1), (61, 0)].enumerated() {
+            uptime.withLock { $0 = .seconds(minutes * 60) }
+            add("d\(number)", hour: wrong + UInt32(number))
+            #expect(ledger.rows(tenant: "a", delivery: "56c4").count == rows, "\(minutes) min")
+        }
     }
 
     @Test("a delivery has rows for 8 values of its flag, and the ninth is counted as other")

@@ -21,7 +21,7 @@ package struct Ledger: Sendable {
     private var added: [LedgerText: Int] = [:]
     /// The hour of the last expiry; nil before the first one.
     private var hour: UInt32?
-    private var retention = RetentionClock(.hours)
+    private var retention: RetentionClock
     private var pages = LedgerPages()
 
     struct Row: Sendable {
@@ -71,11 +71,14 @@ package struct Ledger: Sendable {
 
     /// Creates a ledger from the saved pages of an earlier one.
     ///
-    /// - Parameter pages: the pages, in the order of their numbers. The rows of a damaged page are
-    ///   lost.
+    /// - Parameters:
+    ///   - pages: the pages, in the order of their numbers. The rows of a damaged page are lost.
+    ///   - uptime: the retention clock's, which cannot be set; the journal has its machine's.
     package init(
-        _ configuration: LedgerConfiguration = LedgerConfiguration(), pages: [[UInt8]] = []
+        _ configuration: LedgerConfiguration = LedgerConfiguration(), pages: [[UInt8]] = [],
+        uptime: @escaping @Sendable () -> Duration = { RetentionClock.uptime }
     ) {
+        self.retention = RetentionClock(.hours, uptime: uptime)
         self.maxRows = configuration.maxRows
         self.retainHours = UInt32(clamping: configuration.retainDays * 24)
         let rows = pages.map { $0.withUnsafeBytes(LedgerPages.rows(of:)) }
@@ -129,15 +132,15 @@ package struct Ledger: Sendable {
 
     /// Adds a group's counts.
     package mutating func apply(_ delta: LedgerDelta) {
-        self.apply(delta, uptime: RetentionClock.uptime)
+        self.apply(delta, uptime: nil)
     }
 
     /// The same; tests substitute the retention clock's uptime.
-    mutating func apply(_ delta: LedgerDelta, uptime: Duration) {
+    mutating func apply(_ delta: LedgerDelta, uptime: Duration?) {
         for entry in delta.entries { self.add(entry.key, UInt64(entry.count), uptime) }
     }
 
-    private mutating func add(_ key: LedgerKey, _ count: UInt64, _ uptime: Duration) {
+    private mutating func add(_ key: LedgerKey, _ count: UInt64, _ uptime: Duration?) {
         if let place = self.places[key] {
             self.add(count, at: Int(place))
             return
@@ -202,7 +205,7 @@ package struct Ledger: Sendable {
 
     /// Expires old rows once an hour, and makes the table half empty: rows of hours are joined to
     /// rows of days, and then the oldest rows of the tenants that have the most become `other`.
-    private mutating func beginHour(_ hour: UInt32, _ uptime: Duration) {
+    private mutating func beginHour(_ hour: UInt32, _ uptime: Duration?) {
         // A clock that was set back starts a new hour; late requests of the last hour do not.
         if let current = self.hour, hour <= current, current - hour <= 2 { return }
         self.hour = hour
