@@ -6,7 +6,7 @@
 	check-generated check-protos check-format check-scripts check-rules check-docs check-deploy \
 	docs format test test-swift test-interop build-tests clients test-clients test-libraries \
 	test-nats cluster cluster-kafka fuzz fuzz-short fuzz-stack fuzz-stack-short simulate \
-	simulate-short verify run demo dist bench bench-micro clean
+	simulate-short simulate-year verify run demo dist bench bench-micro clean
 
 SIGHTLINE := .build/debug/sightline
 GENERATED := Sources/Base/SightlineProtos/Generated
@@ -147,6 +147,11 @@ simulate: bootstrap ## Search for lost acks on a simulated disk for SECONDS=60, 
 
 simulate-short: build-tests ## The same with the debug program, the same histories each time, as CI does
 	.build/debug/simulate --seconds 60 --from 1
+
+DAYS ?= 400
+simulate-year: bootstrap ## Live DAYS=400 by a clock of their own, on real files: counts, and sizes that stay
+	Scripts/swift-build -c release --product simulate
+	.build/release/simulate --year $(DAYS) $(if $(SEED),--seed $(SEED))
 
 .PHONY: mutants
 mutants: bootstrap ## Change one operator after the other in Core and Delivery: 150, each with the tests

@@ -331,7 +331,9 @@ let tools: [Target] = [
         "microbench", ["SQLiteSink", "FileSinks"] + hits, path: "Benchmarks/micro",
         exclude: ["run", "baseline.json"]),
     tool(
-        "simulate", ["FileSinks", "SightlineProtos", "TestSupport"] + hits + running + sqlite,
+        "simulate",
+        ["FileSinks", "Operations", "SQLiteSink", "SightlineProtos", "TestSupport"] + hits
+            + running + sqlite,
         path: "Tests/Simulation"),
     outside("PrintingServerExample", "Examples/sink-swift/Sources/PrintingServer", sinkLibrary),
     outside("SendingClientExample", "Examples/client-swift/Sources/SendingClient", clientLibrary),
@@ -456,6 +458,7 @@ let testTargets: [Target] = [
     tests(
         "SightlineSinksTests",
         ["SightlineSinks", "SinkKit", "SinkTestSupport", "TestSupport", "TrackingRules"] + protos),
+    tests("SimulationTests", ["simulate"]),
     tests("SinkKitTests", ["SinkTestSupport", "TestSupport"] + hits + protos),
     tests(
         "TelemetryTests",

@@ -1,4 +1,6 @@
-// `make simulate SECONDS=…`: histories one after the other, each of its own seed.
+// `make simulate SECONDS=…`: histories one after the other, each of its own seed. `make
+// simulate-year`: a year on real files.
+internal import Dispatch
 internal import Foundation
 
 /// Runs histories until the time is over, or the one of a seed.
@@ -7,6 +9,9 @@ struct Simulate {
     static func main() {
         let arguments = CommandLine.arguments.dropFirst()
         Self.orderHashes()
+        if let days = Self.value("--year", arguments).flatMap({ Int($0) }) {
+            Self.live(days: days, seed: Self.value("--seed", arguments).flatMap { UInt64($0) })
+        }
         SQLiteDisk.register()
         Scheduler.takeOver()
         if let seed = Self.value("--seed", arguments).flatMap({ UInt64($0) }) {
@@ -16,6 +21,28 @@ struct Simulate {
         let first =
             Self.value("--from", arguments).flatMap { UInt64($0) } ?? .random(in: 1...1 << 40)
         Self.end(Self.search(from: first, seconds: seconds))
+    }
+
+    /// Lives a year, on real files and threads: none of what follows in `main` is set up then.
+    private static func live(days: Int, seed: UInt64?) -> Never {
+        let plan = YearPlan(
+            seed: seed ?? .random(in: 1...1 << 40), days: days,
+            eventsPerRequest: YearPlan.standardEventsPerRequest, isAlone: true)
+        print(
+            "a year of \(plan.days) days from seed \(plan.seed): each event stands for "
+                + "\(plan.scale)\n\(YearMeasure.heading)")
+        Task {
+            do {
+                try await Year(plan) { print($0.line) }.run()
+                print("no violation")
+                exit(0)
+            } catch {
+                print("seed \(plan.seed): \(error)")
+                print("again: make simulate-year DAYS=\(plan.days) SEED=\(plan.seed)")
+                exit(1)
+            }
+        }
+        dispatchMain()
     }
 
     /// Swift orders sets and dictionaries anew in each process, unless it is told not to when the
