@@ -314,7 +314,7 @@ WAYS = {
         unfinished_messages, (f"--set=limits.bytes_waiting={4 * MIB}",)),
     "unread answers": Way(unread_answers, (f"--set=limits.bytes_in_flight={16 * MIB}",)),
     "tap": Way(tap_readers, ("--set=tap.max_readers=2",)),
-    "ExplainEvents": Way(explanations, ("--set=limits.waiting_calls=40",)),
+    "ExplainEvents": Way(explanations, ("--set=limits.waiting_calls=8",)),
     "ForgetSubject": Way(forgettings, (f"--set=privacy.max_forgotten={3 * FORGOTTEN}",)),
     "dead letters": Way(refused_hits, ("--set=dead_letters.max_rows=1000",), is_unwanted=True),
     "quarantine": Way(floods(action(delivery="a/b?c")), (

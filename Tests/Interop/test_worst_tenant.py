@@ -45,7 +45,7 @@ SAMPLE_SECONDS, WHOLE_SECONDS = 3, 8
 CALL_SECONDS, END_SECONDS = 60, 120
 # The quiet one's pace, its fewest rounds, and what it also does in one round of so many.
 PAUSE_SECONDS, LEAST_ROUNDS = 0.01, 50
-LARGE_EVERY, WRONG_EVERY, WHY_EVERY = 10, 20, 10
+LARGE_EVERY, WRONG_EVERY, WHY_EVERY = 10, 2, 3
 # Six of these exceed the 16 KiB that limits.bytes_waiting does not count.
 LARGE_COUNT, LARGE_BYTES = 6, 4000
 KNOWN_EVENTS, KNOWN_WRONG = 200, 30
