@@ -458,7 +458,7 @@ let testTargets: [Target] = [
     tests(
         "SightlineSinksTests",
         ["SightlineSinks", "SinkKit", "SinkTestSupport", "TestSupport", "TrackingRules"] + protos),
-    tests("SimulationTests", ["simulate"]),
+    tests("SimulationTests", ["SQLiteSink", "TrackingJournal", "simulate"]),
     tests("SinkKitTests", ["SinkTestSupport", "TestSupport"] + hits + protos),
     tests(
         "TelemetryTests",

@@ -1,5 +1,7 @@
 // Some weeks of the year that `make verify` lives whole.
+internal import SQLiteSink
 internal import Testing
+internal import TrackingJournal
 @testable internal import simulate
 
 @Suite(.timeLimit(.minutes(10)))

@@ -1,4 +1,5 @@
 // What is sent in a year. An event's number tells everything of it, so that none is remembered.
+internal import SQLiteSink
 internal import SightlineProtos
 internal import TestSupport
 
