@@ -35,6 +35,8 @@ def pytest_addoption(parser):
     parser.addoption("--amount", type=int,
                      help="how much of what a test repeats: kills, cuts, ends, seconds")
     parser.addoption("--seed", type=int, help="the seed of random tests, to run one again")
+    parser.addoption("--case", help="the one run of test_forget_everywhere.py, as in "
+                     "\"sqlite, plain, after\"")
 
 
 def pytest_collection_modifyitems(items):

@@ -102,6 +102,14 @@ def chosen(chooser: random.Random, count: int) -> list[Case]:
     return cases
 
 
+@pytest.fixture
+def cases(request, amount, seed) -> list[Case]:
+    """The runs: the one that --case names, or else some by chance, or with --whole all."""
+    if name := request.config.getoption("--case"):
+        return [{str(case): case for case in CASES}[name]]
+    return chosen(random.Random(seed), amount(SAMPLE, len(CASES)))
+
+
 class Tap:
     """What an unmasked reader at the admin socket is shown, over all lives of a server."""
 
@@ -599,8 +607,7 @@ def test_an_id_is_found_in_every_form_and_nobody_elses_is(ending):
 
 
 @pytest.mark.timeout(36_000)
-def test_no_form_of_a_forgotten_id_stays_anywhere(make_server, folder, amount, seed, figure):
-    cases = chosen(random.Random(seed), amount(SAMPLE, len(CASES)))
+def test_no_form_of_a_forgotten_id_stays_anywhere(make_server, folder, cases, seed, figure):
     faults: list[str] = []
     for number, case in enumerate(cases):
         work = Run(case, seed + number, make_server, folder / f"run{number}")
