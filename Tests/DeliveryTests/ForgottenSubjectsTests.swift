@@ -124,11 +124,42 @@ struct ForgottenSubjectsTests {
     @Test(
         "ids are masked where they stand in a text, and nothing else is",
         arguments: [
-            ("", nil), ("nobody", nil), ("a-1", "***"), ("a-1a-1", "******"), ("xa-1y", "x***y"),
-            ("b*", "**"), ("**", nil), ("ä a-1", "ä ***"),
+            ("", nil), ("nobody", nil), ("a-1", "***"), ("a-1,a-1", "***,***"),
+            ("b*", "**"), ("**", nil), ("ä a-1", "ä ***"), ("äa-1ä", "ä***ä"),
+            // A short one within a longer word or number is not the id.
+            ("xa-1", nil), ("a-1y", nil), ("a-10", nil), ("xa-1 a-1", "xa-1 ***"),
+            ("1234567", "*******"), ("12345670", nil), ("HTTP 404: 1234567", "HTTP 404: *******"),
+            // One of 8 bytes is masked wherever it stands.
+            ("xid-23456y", "x********y"), ("id-23456id-23456", "****************"),
+            ("a-1id-23456", "***********"),
         ] as [(String, String?)])
     func maskedText(_ text: String, _ masked: String?) {
-        #expect(Subject(tenant: "t", ids: ["a-1", "b*", "*"]).masked(text) == masked)
+        let ids = ["a-1", "b*", "*", "1234567", "id-23456"]
+        #expect(ids.map(\.utf8.count).suffix(2) == [7, Subject.minMaskedWithinBytes])
+        #expect(Subject(tenant: "t", ids: ids).masked(text) == masked)
+    }
+
+    @Test("no word that is a short id stays, no other word changes, and a long id stays nowhere")
+    func maskedWords() {
+        var dice = Dice(seed: Dice.runSeed)
+        let (short, long) = (["1", "a1", "abcdefg"], "abcdefgh")
+        let subject = Subject(tenant: "t", ids: short + [long])
+        for _ in 0..<2000 {
+            let pieces = short + [long, "0", "é", " ", "-", "*"]
+            let text = (0..<dice.below(12)).map { _ in dice.pick(pieces) }.joined()
+            var (expected, word) = ("", "")
+            for character in text.replacing(long, with: "********") + " " {
+                if character.isASCII, character.isLetter || character.isNumber {
+                    word.append(character)
+                    continue
+                }
+                expected += short.contains(word) ? String(repeating: "*", count: word.count) : word
+                expected.append(character)
+                word = ""
+            }
+            #expect(
+                (subject.masked(text) ?? text) + " " == expected, "\(text), seed \(Dice.runSeed)")
+        }
     }
 
     @Test("what no build can read goes if the id stands in it, and stays if not")
