@@ -168,6 +168,51 @@ struct CallStateMachineTests {
         }
     }
 
+    /// The lengths of the messages in what passes, those that were joined each by itself, and the
+    /// bytes behind them.
+    private static func deframed(_ bytes: [UInt8]) -> (lengths: [Int], rest: [UInt8]) {
+        var (lengths, rest) = ([Int](), bytes)
+        while rest.count >= 5 {
+            let length = rest[1..<5].reduce(0) { $0 << 8 | Int($1) }
+            guard rest.count >= 5 + length else { break }
+            let body = Array(rest[5..<5 + length])
+            // A message of ours is all sevens, and joined ones begin with a flag.
+            lengths += body.first == 7 ? [length] : Self.deframed(body).lengths
+            rest.removeFirst(5 + length)
+        }
+        return (lengths, rest)
+    }
+
+    @Test("wherever frames and bursts end, the requests before a refused message pass and no other")
+    func refusedAtAnySplit() {
+        let refused: [(message: [UInt8], refusal: CallRefusal)] = [
+            ([0, 0, 0x10, 0, 1, 7, 7], .messageTooLarge(maxBytes: 1 << 20)),
+            (Self.framed(2, flag: 1), .messageFlag(1)),
+        ]
+        for (message, refusal) in refused {
+            let bytes = Self.framed(3) + Self.framed(4) + message
+            for first in 1..<bytes.count {
+                for second in first...bytes.count {
+                    for bursts in 0..<4 {
+                        var call = TestCall()
+                        let frames = [bytes[..<first], bytes[first..<second], bytes[second...]]
+                        for (number, frame) in frames.enumerated() where !frame.isEmpty {
+                            call.receive(Array(frame))
+                            if bursts >> number & 1 == 1 { call.endBurst() }
+                        }
+                        let place: Comment = "\(first), \(second), bursts \(bursts)"
+                        #expect(call.passed.last == [] && call.refusal == nil, place)
+                        let (lengths, rest) = Self.deframed(Array(call.passed.joined()))
+                        #expect(lengths == [3, 4], place)
+                        // The library drops the beginning of a prefix.
+                        #expect(rest.count < 5 && message.starts(with: rest), place)
+                        #expect(call.machine.sendTrailers(isSuccess: true) == refusal, place)
+                    }
+                }
+            }
+        }
+    }
+
     @Test("so does a compressed stream, whatever is wrong with the message")
     func refusedBehindInflated() {
         for (failure, refusal) in Self.failures {
