@@ -246,6 +246,32 @@ final class HitFoldingTests: Sendable {
         #expect(hours == [300 * 24, 500 * 24])
     }
 
+    @Test("a clock that is years ahead when the file is new folds nothing, and one that lasts does")
+    func clockAhead() async throws {
+        let uptime = Mutex(Duration.zero)
+        var configuration = SQLiteConfiguration()
+        configuration.retainDays = 0
+        let sink = try SQLiteSink(
+            path: self.directory.file("hits.db"), configuration,
+            today: { self.today.withLock { $0 } },
+            retention: RetentionClock(.days, uptime: { uptime.withLock { $0 } }))
+        func hours() throws -> [Int] {
+            try self.rows("SELECT hour FROM counts ORDER BY hour").map { $0[0] as Int }
+        }
+        for id in 1...2 { try await self.deliver(id, day: 9000, to: sink) }
+        for hour in 1...3 { try await self.deliver(10 + hour, day: 500, hour: hour, to: sink) }
+        let byHour = (1...3).map { 500 * 24 + $0 }
+        #expect(try hours() == byHour + [9000 * 24])
+        // Ninety whole days later, and after an hour without another clock.
+        try await self.deliver(20, day: 591, to: sink)
+        uptime.withLock { $0 = .seconds(3599) }
+        try await self.deliver(21, day: 591, to: sink)
+        #expect(try hours() == byHour + [591 * 24, 9000 * 24])
+        uptime.withLock { $0 = .seconds(3600) }
+        try await self.deliver(22, day: 591, to: sink)
+        #expect(try hours() == [500 * 24, 591 * 24, 9000 * 24])
+    }
+
     @Test("a start reads no counts, but for the first one on a file of an earlier build")
     func start() async throws {
         try await self.deliver(1, day: 100, to: try self.sink())

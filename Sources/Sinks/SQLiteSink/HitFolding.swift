@@ -31,6 +31,9 @@ struct HitFolding {
         self.monthsFolded = try value(HitBounds.monthsFolded)
     }
 
+    /// The latest day by which it has folded; the 90th since 1970 in a new file.
+    var today: Int64 { self.steps.days / CountSteps.hoursPerDay &+ Self.hourlyDays }
+
     /// The first hour of the step by which the hits of an hour are counted.
     func start(of hour: Int64) -> Int64 {
         hour < self.steps.days ? self.steps.step(of: hour).lowerBound : hour
@@ -38,8 +41,7 @@ struct HitFolding {
 
     /// Folds rows that are due, at most `rows`.
     ///
-    /// - Parameter today: the day by which data may be deleted, since 1970. One that goes back
-    ///   changes nothing.
+    /// - Parameter today: a day that is believed, since 1970. One that goes back changes nothing.
     /// - Throws: SQLite's error.
     mutating func fold(today: Int64, rows: Int, in database: Database) throws {
         try self.setDay(today, in: database)

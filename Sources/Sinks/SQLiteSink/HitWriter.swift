@@ -29,6 +29,8 @@ final class HitWriter {
     /// The day for the index, whose entries have the days on which they were added: a dead letter
     /// may be replayed months after its receipt.
     private var indexDay = RetentionTime(earliest: 0, latest: 0)
+    /// The day by which counts are folded.
+    private var foldingDay: Int64 = 0
 
     /// The number of events looked up together, so that the processor loads their memory in
     /// parallel.
@@ -57,6 +59,8 @@ final class HitWriter {
         self.indexDay = RetentionTime(
             earliest: min(self.today.earliest, time.earliest),
             latest: max(self.today.latest, time.latest))
+        let believed = retention.folding.time(Int64(day), stored: self.folding.today)
+        self.foldingDay = min(self.today.earliest, believed.earliest)
     }
 
     /// Writes the hits of a batch, except those whose keys are in the index: they were counted
@@ -74,7 +78,7 @@ final class HitWriter {
         }
         try self.finish(in: database)
         try self.folding.fold(
-            today: self.today.earliest, rows: Self.foldedRows + 2 * self.counts.takeWritten(),
+            today: self.foldingDay, rows: Self.foldedRows + 2 * self.counts.takeWritten(),
             in: database)
     }
 
