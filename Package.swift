@@ -488,9 +488,9 @@ let testTargets: [Target] = [
     tests(
         "TrackingServerTests",
         [
-            "ConfigurationKeys", "Credentials", "HTTP2Edge", "ServerConfiguration",
-            "ServerTestSupport", "SightlineClient", "Telemetry", "TestSupport", "TrackingJournal",
-            "TrackingRules", "TrackingServer", "W3CTrace",
+            "ConfigurationKeys", "Credentials", "Delivery", "HTTP2Edge", "Operations",
+            "ServerConfiguration", "ServerTestSupport", "SightlineClient", "SinkKit", "Telemetry",
+            "TestSupport", "TrackingJournal", "TrackingRules", "TrackingServer", "W3CTrace",
         ] + service
             + libraries("CoreMetrics", "GRDB", "InMemoryTracing", "Logging", "NIOHPACK", "Tracing")),
     tests("W3CTraceTests", ["TestSupport", "W3CTrace"]),

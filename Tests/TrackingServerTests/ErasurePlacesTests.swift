@@ -1,4 +1,15 @@
+// The places where a subject is erased: each entry of the data directory has one writer.
+internal import Delivery
+internal import Foundation
+internal import Logging
+@testable internal import Operations
+@testable internal import ServerConfiguration
+internal import ServerTestSupport
+internal import SinkKit
+internal import TestSupport
 internal import Testing
+internal import TrackingJournal
+internal import TrackingRules
 @testable internal import TrackingServer
 
 struct ErasurePlacesTests {
@@ -25,4 +36,80 @@ struct ErasurePlacesTests {
     func unknown(_ row: Row) {
         #expect(ErasurePlaces.unknown(row.names, known: ["a.db"]) == row.unknown)
     }
+
+    /// The sinks of a server that does not run: what is taken out never ends.
+    private struct Sinks {
+        var configuration = ServerConfiguration()
+        let running: RunningSinks
+        private let letters: DeadLetters
+        private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+        init(_ names: [String], in directory: String) throws {
+            self.configuration.dataDirectory = directory
+            self.configuration.listedSinks = names.map { ListedSink(.sqlite, name: $0) }
+            self.letters = try DeadLetters(path: directory + "/dead_letters.db")
+            let journal = try Journal(
+                directory: "", sinks: self.configuration.journalSinks, configuration: .diskless,
+                onFailure: { _ in })
+            self.running = try RunningSinks(
+                self.configuration, journal, self.letters, ServerMetrics(),
+                forgotten: ForgottenSubjects(), logger: self.logger)
+        }
+
+        /// Puts other sinks in force, as a reload does.
+        mutating func reload(_ names: [String]) throws {
+            self.configuration.listedSinks = names.map { ListedSink(.sqlite, name: $0) }
+            try self.running.prepare(self.configuration)()
+        }
+
+        var places: [SubjectEraser.Place] {
+            ErasurePlaces(
+                directory: self.configuration.dataDirectory, version: "", sinks: self.running,
+                deadLetters: self.letters, quarantine: nil, forgotten: ForgottenSubjects(),
+                logger: self.logger
+            ).all()
+        }
+    }
+
+    @Test("the file of a sink that was taken out is no place of its own until it has ended")
+    func ending() async throws {
+        try await TestDirectory.with { directory in
+            var sinks = try Sinks(["sqlite", "second"], in: directory)
+            let file = directory + "/hits-second.db"
+            #expect(FileManager.default.fileExists(atPath: file))
+            let names = ["sqlite", "second", "dead_letters.db", "journal"]
+            #expect(sinks.places.map(\.name) == names)
+            try sinks.reload(["sqlite"])
+            #expect(sinks.places.map(\.name) == names)
+            let ending = try #require(sinks.places.first { $0.name == "second" })
+            guard case .last(let erasure) = await ending.erase(Self.subject) else {
+                Issue.record("it is erased in pieces")
+                return
+            }
+            #expect(erasure.outcome == .failed)
+        }
+    }
+
+    @Test("what a sink has left is not erased beside one that a reload has added meanwhile")
+    func added() async throws {
+        try await TestDirectory.with { directory in
+            var sinks = try Sinks(["sqlite"], in: directory)
+            try Data().write(to: URL(filePath: directory + "/hits-second.db"))
+            let left = try #require(sinks.places.first { $0.name == "hits-second.db" })
+            guard case .followed(let next) = await left.erase(Self.subject) else {
+                Issue.record("it is erased in one piece")
+                return
+            }
+            try sinks.reload(["sqlite", "second"])
+            for piece in [await next(), await left.erase(Self.subject)] {
+                guard case .last(let erasure) = piece else {
+                    Issue.record("it goes on")
+                    continue
+                }
+                #expect(erasure.outcome == .failed)
+            }
+        }
+    }
+
+    private static let subject = Subject(tenant: "default", ids: ["subject-1"])
 }

@@ -33,16 +33,20 @@ struct ErasurePlaces: Sendable {
     /// The places, in the order in which they are visited. The sinks come first: hits that they
     /// reject meanwhile become dead letters, which are erased next.
     func all() -> [SubjectEraser.Place] {
-        let running = self.sinks.sinks
+        let (running, ending) = self.sinks.openSinks
         var places = running.map { SubjectEraser.Place($0.name, $0.sink.erase) }
-        places += self.sinks.endingSinks.map(Self.ending)
+        places += ending.map { Self.ending($0.name) }
         places += self.sinks.formerSinks.map(Self.former)
         places.append(SubjectEraser.Place(Self.letters, self.deadLetters.erase))
         if let quarantine {
             places.append(SubjectEraser.Place(QuarantineFile.name, quarantine.erase))
         }
-        let files = running.flatMap(\.opened.files).map { URL(filePath: $0).lastPathComponent }
-        return places + self.others(besides: Set(files)) + [.journal]
+        return places + self.others(besides: Self.files(of: running + ending)) + [.journal]
+    }
+
+    /// The entries of the data directory that sinks have.
+    private static func files(of sinks: [RunningSink]) -> Set<String> {
+        Set(sinks.flatMap(\.opened.files).map { URL(filePath: $0).lastPathComponent })
     }
 
     /// A sink that was taken out, and whose last batch may be under way.
@@ -124,8 +128,27 @@ struct ErasurePlaces: Sendable {
                 }
             }
         }
-        let eraser = SinkKind.eraser(ofLeft: name, in: self.directory, logger: self.logger)
-        return eraser.map { SubjectEraser.Place(name, $0) } ?? Self.named(name)
+        guard
+            let eraser = SinkKind.eraser(ofLeft: name, in: self.directory, logger: self.logger)
+        else { return Self.named(name) }
+        return SubjectEraser.Place(name) { subject in
+            await self.piece(of: name) { await eraser(subject) }
+        }
+    }
+
+    /// Does a piece in what a sink has left, unless a reload has added one that writes there: each
+    /// of two writers would not know what the other one changes.
+    private func piece(
+        of name: String, _ next: @Sendable () async -> ErasurePiece
+    ) async -> ErasurePiece {
+        let (running, ending) = self.sinks.openSinks
+        guard !Self.files(of: running + ending).contains(name) else {
+            return .last(.failed("a sink that was added meanwhile writes there"))
+        }
+        switch await next() {
+        case .last(let erasure): return .last(erasure)
+        case .followed(let following): return .followed { await self.piece(of: name, following) }
+        }
     }
 
     /// An entry that is not looked through.

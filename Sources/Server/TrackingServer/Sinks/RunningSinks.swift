@@ -30,7 +30,7 @@ final class RunningSinks: Service {
     private struct State {
         var sinks: [RunningSink]
         /// Sinks that are removed, and whose last batch may be under way.
-        var ending: Set<String> = []
+        var ending: [RunningSink] = []
     }
 
     /// What a reload asks of the service.
@@ -71,8 +71,10 @@ final class RunningSinks: Service {
     /// The sinks, in the order of the configuration.
     var sinks: [RunningSink] { self.state.withLock(\.sinks) }
 
-    /// The names of those that were removed, and whose last batch may be under way.
-    var endingSinks: [String] { self.state.withLock { $0.ending.sorted() } }
+    /// At one moment, the sinks, and those that were removed and whose last batch may be under way.
+    var openSinks: (running: [RunningSink], ending: [RunningSink]) {
+        self.state.withLock { ($0.sinks, $0.ending) }
+    }
 
     /// Delivers until shutdown.
     ///
@@ -118,7 +120,7 @@ final class RunningSinks: Service {
     private func end(_ sinks: [RunningSink]) async {
         for sink in sinks {
             await sink.remove()
-            _ = self.state.withLock { $0.ending.remove(sink.name) }
+            self.state.withLock { $0.ending.removeAll { $0.name == sink.name } }
         }
     }
 
@@ -130,11 +132,11 @@ final class RunningSinks: Service {
     /// - Throws: `ConfigurationError` for a sink that is still ending, or the error of a backend
     ///   that cannot be opened.
     func prepare(_ next: ServerConfiguration) throws -> @Sendable () -> Void {
-        let (sinks, ending) = self.state.withLock { ($0.sinks, $0.ending) }
+        let (sinks, ending) = self.openSinks
         let factory = SinkFactory(next, self.logger)
         var added: [RunningSink] = []
         for listed in next.sinks where !sinks.contains(where: { $0.name == listed.name }) {
-            guard !ending.contains(listed.name) else {
+            guard !ending.contains(where: { $0.name == listed.name }) else {
                 throw ConfigurationError([
                     "sinks: the last delivery to \(listed.name), which was removed, has not ended "
                         + "yet: reload again later"
@@ -157,7 +159,7 @@ final class RunningSinks: Service {
             state.sinks = next.compactMap { listed in
                 (kept + added).first { $0.name == listed.name }
             }
-            state.ending.formUnion(removed.map(\.name))
+            state.ending += removed
         }
         self.changing.yield(
             Change(sinks: configuration.journalSinks, added: added, removed: removed))
@@ -188,7 +190,7 @@ extension RunningSinks: SinkOperator {
 
     func forget(_ name: String) async throws {
         let isInUse = self.state.withLock { state in
-            state.ending.contains(name) || state.sinks.contains { $0.name == name }
+            (state.ending + state.sinks).contains { $0.name == name }
         }
         if isInUse { throw SinkOperationError.inUse(name) }
         let isForgotten = await cancelWhenGracefulShutdown {
