@@ -488,7 +488,7 @@ let testTargets: [Target] = [
     tests(
         "TrackingServerTests",
         [
-            "ConfigurationKeys", "Credentials", "Delivery", "HTTP2Edge", "Operations",
+            "ConfigurationKeys", "Credentials", "Delivery", "HTTP2Edge", "Operations", "Pacing",
             "ServerConfiguration", "ServerTestSupport", "SightlineClient", "SinkKit", "Telemetry",
             "TestSupport", "TrackingJournal", "TrackingRules", "TrackingServer", "W3CTrace",
         ] + service

@@ -94,7 +94,8 @@ extension BoundRegister {
                     "an entry for each open call, stream or connection; their own limits bound "
                     + "them"),
             "HTTP2Edge/BufferedBytes", "HTTP2Edge/ConnectionTable.State",
-            "HTTP2Edge/OpenConnections", "TrackingServer/MemoryBudget.Waiters"),
+            "HTTP2Edge/OpenConnections", "TrackingServer/WaitingShares",
+            "TrackingServer/WaitingShares.Group"),
         BoundRow(
             .common(
                 because:

@@ -19,30 +19,9 @@ package final class MemoryBudget: Sendable {
 
     private let bound: SharedBound
     private let waiterCount = Atomic(0)
-    private let waiters = Mutex(Waiters())
-
-    private typealias Continuation = CheckedContinuation<Void, Never>
-
+    private let lastID = Atomic<UInt64>(0)
     /// At most one per stream, since a stream has one reader.
-    private struct Waiters {
-        var groups: [SharedBound.Share: [UInt64: Continuation]] = [:]
-        var nextID: UInt64 = 0
-
-        /// Removes the waiters of all shares that have room.
-        mutating func takeReady() -> [Continuation] {
-            var ready: [Continuation] = []
-            for share in self.groups.keys.filter({ $0.hasRoom() }) {
-                if let waiters = self.groups.removeValue(forKey: share) { ready += waiters.values }
-            }
-            return ready
-        }
-
-        mutating func remove(_ id: UInt64, of share: SharedBound.Share) -> Continuation? {
-            let continuation = self.groups[share]?.removeValue(forKey: id)
-            if self.groups[share]?.isEmpty == true { self.groups[share] = nil }
-            return continuation
-        }
-    }
+    private let waiters = Mutex(WaitingShares<CheckedContinuation<Void, Never>>())
 
     /// Creates a budget.
     ///
@@ -71,25 +50,23 @@ package final class MemoryBudget: Sendable {
             share: self.bound.share(of: tenant.utf8, on: connection.bytesInFlight))
     }
 
-    /// Resumes waiters whose shares have room now.
-    fileprivate func wakeWaiters() {
+    /// Resumes waiters of this share and of others that have room now.
+    fileprivate func wakeWaiters(after share: SharedBound.Share) {
         // Either a waiter sees the freed bytes, or this sees the waiter.
         guard self.waiterCount.load(ordering: .sequentiallyConsistent) > 0 else { return }
-        for continuation in self.waiters.withLock({ $0.takeReady() }) { continuation.resume() }
+        let ready = self.waiters.withLock { $0.takeReady(after: share) }
+        for continuation in ready { continuation.resume() }
     }
 
     fileprivate func waitForChange(of share: SharedBound.Share) async {
         self.waiterCount.wrappingAdd(1, ordering: .sequentiallyConsistent)
         defer { self.waiterCount.wrappingSubtract(1, ordering: .sequentiallyConsistent) }
-        let id = self.waiters.withLock { waiters in
-            waiters.nextID &+= 1
-            return waiters.nextID
-        }
+        let id = self.lastID.wrappingAdd(1, ordering: .relaxed).newValue
         await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
+            await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
                 let hasToWait = self.waiters.withLock { waiters in
                     guard !Task.isCancelled, !share.hasRoom() else { return false }
-                    waiters.groups[share, default: [:]][id] = continuation
+                    waiters.add(continuation, id: id, of: share)
                     return true
                 }
                 if !hasToWait { continuation.resume() }
@@ -116,7 +93,7 @@ struct MemoryShare: Sendable {
     /// Uncounts a request that was answered.
     func remove(_ bytes: Int) {
         self.share.remove(bytes)
-        self.budget.wakeWaiters()
+        self.budget.wakeWaiters(after: self.share)
     }
 
     /// Suspends until reading may continue or the task is cancelled.
