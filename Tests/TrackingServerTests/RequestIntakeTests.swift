@@ -3,6 +3,7 @@
 internal import GRPCCore
 @testable internal import HTTP2Edge
 @testable internal import ServerConfiguration
+internal import Synchronization
 internal import TestSupport
 internal import Testing
 internal import TrackingJournal
@@ -26,11 +27,11 @@ struct RequestIntakeTests {
     /// The intake of a stream with room for 10,000 requests.
     private func intake() throws -> RequestIntake { try self.intake(self.ingest()) }
 
-    private func intake(_ ingest: Ingest) -> RequestIntake {
-        let acks = AckQueue(
-            maxRequests: 10_000, maxBytes: 1 << 30, memory: ingest.budget.share(of: "default"))
+    private func intake(_ ingest: Ingest, _ memory: MemoryShare? = nil) -> RequestIntake {
+        let memory = memory ?? ingest.budget.share(of: "default")
+        let acks = AckQueue(maxRequests: 10_000, maxBytes: 1 << 30, memory: memory)
         return RequestIntake(
-            ingest: ingest, tenant: .standard, acks: acks, metadata: [:])
+            ingest: ingest, tenant: .standard, acks: acks, memory: memory, metadata: [:])
     }
 
     @Test(
@@ -64,6 +65,42 @@ struct RequestIntakeTests {
             if isSubmitted { intake?.submit() } else { intake = nil }
             #expect(self.free(ingest.admissionTurns) == all)
         }
+    }
+
+    @Test(
+        "a stream whose connection has its share of the memory is not read, and holds no turn",
+        arguments: [true, false])
+    func memory(_ needsTurn: Bool) async throws {
+        let ingest = try Ingest.diskless()
+        let all = self.free(ingest.admissionTurns)
+        let memory = ingest.budget.share(of: "default")
+        memory.add(1001)
+        let hasBegun = Mutex(false)
+        // It runs up to the first suspension before this returns.
+        let reader = Task.immediate {
+            let intake = self.intake(ingest, memory)
+            if needsTurn { await intake.beginTurn(1) } else { await intake.waitForMemory() }
+            hasBegun.withLock { $0 = true }
+            return intake.hasTurn
+        }
+        #expect(!hasBegun.withLock { $0 })
+        #expect(self.free(ingest.admissionTurns) == all)
+        memory.remove(1)
+        #expect(await reader.value == needsTurn)
+        #expect(self.free(ingest.admissionTurns) == all)
+        await ingest.journal.close()
+    }
+
+    @Test("a stream that waits for memory with its turn ends with its task")
+    func cancelled() async throws {
+        let ingest = try Ingest.diskless()
+        let memory = ingest.budget.share(of: "default")
+        memory.add(1001)
+        let reader = Task.immediate { await self.intake(ingest, memory).beginTurn(1) }
+        reader.cancel()
+        await reader.value
+        #expect(memory.isFull)
+        await ingest.journal.close()
     }
 
     @Test("a stream that never pauses lets others have the thread after each 256 KiB")

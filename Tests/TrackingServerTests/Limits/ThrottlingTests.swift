@@ -161,6 +161,27 @@ struct ThrottlingTests {
         await journal.close()
     }
 
+    @Test(
+        "a call whose connection has its share when its request has come is refused, and no sooner",
+        arguments: [(1000, false), (1001, true)])
+    func overloadedMeanwhile(_ held: Int, _ isRefused: Bool) async throws {
+        let ingest = try Ingest.diskless()
+        let allowance = try ingest.allowance(of: .standard)
+        // Others that came on its connection at the same time.
+        allowance.memory.add(held)
+        let service = TrackingService(ingest: ingest, stream: StreamConfiguration())
+        let bytes = RequestBuffer(try TestEvents.request(1, [TestEvents.push("h1")]))
+        var trace = RequestTrace(method: "", metadata: [:])
+        var reasons: [String] = []
+        do {
+            _ = try await service.admit(bytes, allowance, &trace)
+        } catch let error as GoogleRPCStatus {
+            reasons = error.details.compactMap(\.errorInfo).map(\.reason)
+        }
+        #expect(reasons == (isRefused ? ["OVERLOADED"] : []))
+        await ingest.journal.close()
+    }
+
     @Test("a call that records nothing counts with its bytes until it is answered")
     func aside() async throws {
         let ingest = try Ingest.diskless()

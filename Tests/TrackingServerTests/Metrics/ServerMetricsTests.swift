@@ -139,16 +139,16 @@ struct ServerMetricsTests {
         let journal = try Self.diskless()
         let metrics = ServerMetrics()
         do {
-            let acks = AckQueue(
-                maxRequests: 9, maxBytes: 1 << 20,
-                memory: MemoryBudget(hardBytes: 1 << 20, softPercent: 80).share(of: "default")
-            ) { metrics.count($0, of: .streamEvents) }
+            let budget = MemoryBudget(hardBytes: 1 << 20, softPercent: 80)
+            let memory = budget.share(of: "default")
+            let acks = AckQueue(maxRequests: 9, maxBytes: 1 << 20, memory: memory) {
+                metrics.count($0, of: .streamEvents)
+            }
             let intake = RequestIntake(
                 ingest: Ingest(
-                    admission: Admission(), journal: journal,
-                    budget: MemoryBudget(hardBytes: 1 << 20, softPercent: 80),
+                    admission: Admission(), journal: journal, budget: budget,
                     quotas: try TenantQuotas(QuotaConfiguration()), metrics: metrics),
-                tenant: .standard, acks: acks, metadata: [:])
+                tenant: .standard, acks: acks, memory: memory, metadata: [:])
             try intake.admit(RequestBuffer(try TestEvents.request(1, [TestEvents.push("no good")])))
             intake.submit()
             acks.abandon()

@@ -149,7 +149,6 @@ final class EventStream: Sendable {
         let intake = self.intake()
         do {
             for try await run in self.requests.messages {
-                self.allowance.buffered?.take(run.framedBytes)
                 guard try await self.take(run, into: intake) else { return }
             }
             self.acks.endReading(.byClient)
@@ -165,21 +164,26 @@ final class EventStream: Sendable {
     private func intake() -> RequestIntake {
         RequestIntake(
             ingest: self.ingest, tenant: self.caller.tenant, acks: self.acks,
-            metadata: self.requests.metadata)
+            memory: self.allowance.memory, metadata: self.requests.metadata)
     }
 
-    /// Admits the requests of a run in the stream's turn; false once reading must end.
+    /// Admits the requests of a run in the stream's turn; false once reading must end. Until then
+    /// the run waits to be read, and counts as that.
     @inline(never)
     private func take(_ run: CoalescedRequests, into intake: RequestIntake) async throws -> Bool {
         defer { intake.endTurn() }
         var left = run.framedBytes
         let needsTurn = left >= AdmissionTurns.leastBytes
+        if !needsTurn { await intake.waitForMemory() }
+        var isWaiting = true
         for request in run {
             // A submission ends the turn. With a quota each request is submitted by itself.
             if needsTurn, !intake.hasTurn {
                 await intake.beginTurn(self.allowance.isLimited ? request.count : left)
             }
             left &-= request.count
+            if isWaiting { self.allowance.buffered?.take(run.framedBytes) }
+            isWaiting = false
             // Otherwise a client that never pauses could keep an expired stream open. Admitted
             // requests that were not submitted have left no trace: the client sends them again.
             if self.acks.isReadingOver { return false }

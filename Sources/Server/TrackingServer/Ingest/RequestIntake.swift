@@ -28,6 +28,8 @@ final class RequestIntake {
     /// The receive time of all of them, by the wall clock, in microseconds since 1970.
     private var receiveTime: Int64 = 0
     private let line: TurnLine
+    /// The bytes in flight of the tenant and the stream's connection.
+    private let memory: MemoryShare
     private(set) var hasTurn = false
     /// The bytes admitted since the last rest.
     private var bytesSinceRest = 0
@@ -37,10 +39,13 @@ final class RequestIntake {
     static let maxHeldBytes = 256 << 10
 
     /// Creates the intake of a new stream.
-    init(ingest: Ingest, tenant: Tenant, acks: AckQueue, metadata: Metadata) {
+    init(
+        ingest: Ingest, tenant: Tenant, acks: AckQueue, memory: MemoryShare, metadata: Metadata
+    ) {
         self.ingest = ingest
         self.tenant = tenant
         self.acks = acks
+        self.memory = memory
         self.trace = RequestTrace(method: TrackingService.streamEventsName, metadata: metadata)
         self.room = acks.begin([])
         self.line = TurnLine(tenant: Array(tenant.name.utf8), stream: ObjectIdentifier(acks))
@@ -48,14 +53,23 @@ final class RequestIntake {
 
     deinit { self.endTurn() }
 
-    /// Suspends until it is the stream's turn to have a run of requests admitted. The turn ends
-    /// with their submission.
+    /// Suspends until it is the stream's turn to have a run of requests admitted, and its share of
+    /// the memory has room: those before it may have filled that. The turn ends with their
+    /// submission.
     func beginTurn(_ bytes: Int) async {
-        if !self.ingest.admissionTurns.takeNow() {
-            await self.ingest.admissionTurns.take(in: self.line, bytes: bytes)
+        while true {
+            if !self.ingest.admissionTurns.takeNow() {
+                await self.ingest.admissionTurns.take(in: self.line, bytes: bytes)
+            }
+            self.hasTurn = true
+            guard self.memory.isFull, !Task.isCancelled else { return }
+            self.endTurn()
+            await self.memory.waitForRoom()
         }
-        self.hasTurn = true
     }
+
+    /// Does the same for a run that needs no turn.
+    func waitForMemory() async { if self.memory.isFull { await self.memory.waitForRoom() } }
 
     /// Ends the turn, if there is one.
     func endTurn() {

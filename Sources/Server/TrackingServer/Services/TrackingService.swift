@@ -112,7 +112,7 @@ struct TrackingService: RegistrableRPCService {
             try allowance.take(events: events, bytes: bytes.count)
         }
         var trace = RequestTrace(method: Self.recordEventsName, metadata: request.metadata)
-        let (admitted, span) = await self.admit(bytes, allowance, &trace)
+        let (admitted, span) = try await self.admit(bytes, allowance, &trace)
         let answer = RecordAnswer(
             admitted, requestBytes: bytes.count, memory: allowance.memory)
         if let violation = admitted.violation {
@@ -127,15 +127,19 @@ struct TrackingService: RegistrableRPCService {
     }
 
     /// Admits the request of a unary call in its connection's turn.
-    private func admit(
+    ///
+    /// - Throws: the status of a call whose share of the memory is full by now: those that came
+    ///   with it had nothing to count when they began.
+    func admit(
         _ bytes: RequestBuffer, _ allowance: Allowance, _ trace: inout RequestTrace
-    ) async -> (AdmittedRequest, RequestSpan?) {
+    ) async throws -> (AdmittedRequest, RequestSpan?) {
         let turns = self.ingest.admissionTurns
         let needsTurn = bytes.count >= AdmissionTurns.leastBytes
         if needsTurn, !turns.takeNow() {
             await turns.take(in: allowance.line, bytes: bytes.count)
         }
         defer { if needsTurn { turns.giveBack() } }
+        guard !allowance.memory.isFull else { throw ServiceError.overloaded.status }
         let start = MonotonicClock.nanoseconds()
         let (admitted, span, _) = self.ingest.admit(
             bytes, shape: .unary, tenant: allowance.tenant, receiveTime: WallClock.microseconds(),
