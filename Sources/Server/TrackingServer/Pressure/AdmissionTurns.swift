@@ -22,10 +22,11 @@ final class AdmissionTurns: Sendable {
     /// - Parameter maxTaken: the turns at once.
     init(maxTaken: Int = System.coreCount) { self.maxTaken = maxTaken }
 
+    /// How many wait for a turn.
+    var waiters: Int { self.waitingCount.load(ordering: .sequentiallyConsistent) }
+
     /// Takes a turn if one is free and nobody waits.
-    func takeNow() -> Bool {
-        self.waitingCount.load(ordering: .sequentiallyConsistent) == 0 && self.takeFree()
-    }
+    func takeNow() -> Bool { self.waiters == 0 && self.takeFree() }
 
     /// Waits for a turn. Waits are short, since no turn lasts over a suspension: cancellation does
     /// not end them.
@@ -43,14 +44,12 @@ final class AdmissionTurns: Sendable {
 
     /// Ends a turn: it passes to the next one that waits.
     func giveBack() {
-        if self.waitingCount.load(ordering: .sequentiallyConsistent) > 0,
-            let next = self.waiting.withLock({ self.pop(&$0) })
-        {
+        if self.waiters > 0, let next = self.waiting.withLock({ self.pop(&$0) }) {
             return next.resume()
         }
         self.taken.wrappingSubtract(1, ordering: .sequentiallyConsistent)
         // Somebody may have begun to wait before the turn was free.
-        guard self.waitingCount.load(ordering: .sequentiallyConsistent) > 0 else { return }
+        guard self.waiters > 0 else { return }
         let next = self.waiting.withLock { waiting -> CheckedContinuation<Void, Never>? in
             let isFree = self.waitingCount.load(ordering: .relaxed) > 0 && self.takeFree()
             return isFree ? self.pop(&waiting) : nil
