@@ -24,8 +24,8 @@ package struct Subject: Sendable, Equatable {
         self.ids.contains { bytes.firstRange(of: $0.utf8) != nil }
     }
 
-    /// The length in bytes from which an id is masked wherever it stands. A shorter one, such as `1`,
-    /// stands by chance within words and numbers that are about others.
+    /// The length in bytes from which an id is masked wherever it stands. A shorter one, such as
+    /// `1`, stands by chance within words and numbers that are about others.
     package static let minMaskedWithinBytes = 8
 
     /// A text of the same length with `*` in place of the ids; nil if nothing is to be masked. A

@@ -211,7 +211,8 @@ actor Year {
     }
 
     /// The rows of counts: those of each request while they are by the hour, and later those of
-    /// each tenant's delivery, which is in use for a day. Some came by a wrong clock, and stay apart.
+    /// each tenant's delivery, which is in use for a day. Some came by a wrong clock, and stay
+    /// apart.
     private var maxCounts: Int {
         let requests = (YearPlan.hourlyDays + 3) * YearPlan.requestsPerDay
         return YearEvents.countedGroups * (requests + self.book.funnels.count + 100)

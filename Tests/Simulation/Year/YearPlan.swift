@@ -57,7 +57,7 @@ struct YearPlan: Sendable {
         configuration.segmentBytes = 128 << 10
         configuration.windowCapacity = max(1000, configuration.windowCapacity / self.scale)
         configuration.retainSeconds = 6 * 3600
-        configuration.ledger.maxRows = 40_000
+        configuration.ledger.maxRows = 400_000
         configuration.ledger.retainDays = self.scaled(90, atLeast: 6)
         return configuration
     }

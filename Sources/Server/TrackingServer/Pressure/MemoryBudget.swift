@@ -8,8 +8,9 @@ internal import Synchronization
 /// additions per run of requests in each direction.
 ///
 /// A connection that has less than its share has room for its next request, however large that is:
-/// so it may exceed its share by one request, or by a run of a stream's (`RequestIntake.maxHeldBytes`
-/// and the last of them), and by as many more as the pool has threads that find room at once.
+/// so it may exceed its share by one request, or by a run of a stream's
+/// (`RequestIntake.maxHeldBytes` and the last of them), and by as many more as the pool has threads
+/// that find room at once.
 package final class MemoryBudget: Sendable {
     /// The bytes that a lone connection may have in flight; above them, its streams are not read.
     package let hardBytes: Int
