@@ -77,7 +77,9 @@ package struct Admission: Sendable {
         var steps = RecordedSteps()
         do throws(WireError) {
             let view = try EventView(event, remainingDepth: WireReader.maxDepth - 1)
-            if let changed = try self.subjects.change(view, tenant: tenant) {
+            if let changed = try self.subjects.change(
+                view.bytes, subject: view.subjectID, tenant: tenant)
+            {
                 // Everything below sees the hashed subject, as if the client had sent it.
                 changed.withView(of: view) {
                     _ = self.rules.judge($0, receiveTime: receiveTime, steps: &steps)
@@ -168,7 +170,11 @@ private struct Draft {
     private mutating func take(_ bytes: Bytes, _ rules: RuleSet, receiveTime: Int64) {
         do throws(WireError) {
             let event = try EventView(bytes, remainingDepth: WireReader.maxDepth - 1)
-            guard let changed = try self.subjects.change(event, tenant: self.tenant) else {
+            let changed =
+                self.subjects.changesNothing
+                ? nil
+                : try self.subjects.change(bytes, subject: event.subjectID, tenant: self.tenant)
+            guard let changed else {
                 self.take(event, of: SentEvent(bytes: bytes), rules, receiveTime: receiveTime)
                 return
             }

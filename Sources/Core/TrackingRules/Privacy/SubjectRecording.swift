@@ -11,20 +11,26 @@ struct SubjectRecording: Sendable {
     /// Those whose ids are left out.
     let forgotten: ForgottenSubjects
 
+    /// Whether every event is recorded as it was sent.
+    var changesNothing: Bool { self.hash == nil && self.forgotten.isEmpty }
+
     /// How a tenant's event is changed before the rules see it; nil: not at all.
     ///
+    /// - Parameter event: the event as it was sent, of which `subject` is a slice.
     /// - Throws: `WireError` if the event's bytes are not fields.
-    func change(_ event: EventView, tenant: Bytes) throws(WireError) -> ChangedEvent? {
-        if event.subjectID.isEmpty { return nil }
-        let isForgotten = self.forgotten.contains(event.subjectID, tenant: tenant)
+    func change(
+        _ event: Bytes, subject: Bytes, tenant: Bytes
+    ) throws(WireError) -> ChangedEvent? {
+        if subject.isEmpty { return nil }
+        let isForgotten = self.forgotten.contains(subject, tenant: tenant)
         guard let hash else {
             guard isForgotten else { return nil }
             return ChangedEvent(
-                change: try SubjectChange(of: event.bytes, to: []), hash: nil, isForgotten: true)
+                change: try SubjectChange(of: event, to: []), hash: nil, isForgotten: true)
         }
-        let text = hash(tenant: tenant, subject: event.subjectID).text
+        let text = hash(tenant: tenant, subject: subject).text
         return ChangedEvent(
-            change: try SubjectChange(of: event.bytes, to: isForgotten ? [] : text), hash: text,
+            change: try SubjectChange(of: event, to: isForgotten ? [] : text), hash: text,
             isForgotten: isForgotten)
     }
 }
