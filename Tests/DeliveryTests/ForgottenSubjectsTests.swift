@@ -97,6 +97,22 @@ struct ForgottenSubjectsTests {
         #expect(try !self.directory.files(holding: "subject-2").isEmpty)
     }
 
+    @Test("letters that come while others are searched keep no erasure from its end")
+    func meanwhile() async throws {
+        let letters = try DeadLetters(
+            path: self.directory.file("dead_letters.db"), forgotten: .of(Self.gone))
+        let batch = try TestHits.batch([TestEvents.full(id: 2)])
+        try await letters.keep(batch, reasons: [0: "no"], sink: "s")
+        var pieces = 1
+        let erasure = try await letters.erase(Self.gone).end { count in
+            pieces = count + 1
+            if count < 9 { try await letters.keep(batch, reasons: [0: "no"], sink: "s\(count)") }
+        }
+        #expect(erasure == .erased(0))
+        // The letter that was there, none before it, and the file's log.
+        #expect(pieces == 3)
+    }
+
     @Test("a reason that is older than a forgetting names nobody who was forgotten")
     func olderReasons() async throws {
         let letters = try DeadLetters(

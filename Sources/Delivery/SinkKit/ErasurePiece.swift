@@ -9,25 +9,27 @@ package enum ErasurePiece: Sendable {
 }
 
 extension ErasurePiece {
-    /// Erases rows of a file, in the order of ids that are not used again.
+    /// Erases rows of a file, from the newest to the oldest, by ids that are not used again. Rows
+    /// that come meanwhile are not searched, since they are made without the subject: it would
+    /// never come to an end where rows come faster than they are searched.
     ///
     /// - Parameters:
-    ///   - start: the id after which to search.
-    ///   - erased: how many rows were erased up to there.
-    ///   - erase: erases rows after an id. Returns how many it erased, and the id of the last row
+    ///   - place: the id before which to search.
+    ///   - erased: how many rows were erased down to there.
+    ///   - erase: erases rows before an id. Returns how many it erased, and the id of the last row
     ///     that it searched, or nil if there was none.
     ///   - end: is the last piece, such as emptying a log.
     package static func ofRows(
-        after start: Int64 = 0, erased: Int = 0,
+        before place: Int64 = .max, erased: Int = 0,
         _ erase: @escaping @Sendable (Int64) async throws -> (erased: Int, last: Int64?),
         end: @escaping @Sendable () async throws -> Void
     ) async -> ErasurePiece {
         do {
-            let piece = try await erase(start)
+            let piece = try await erase(place)
             let sum = erased + piece.erased
             guard let last = piece.last else { return .followed { await Self.ending(sum, end) } }
             return .followed {
-                await Self.ofRows(after: last, erased: sum, erase, end: end)
+                await Self.ofRows(before: last, erased: sum, erase, end: end)
             }
         } catch {
             return .last(.failed("\(error)"))

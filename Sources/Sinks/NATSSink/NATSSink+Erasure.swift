@@ -18,6 +18,9 @@ extension NATSSink {
     private func tell(_ subject: Subject) -> Erasure {
         do {
             let connection = try self.usableConnection()
+            // Makes the stream where no hit was sent yet. A loss is found again with the next
+            // batch.
+            _ = try self.lookAtStream(connection)
             for id in subject.ids { try self.tell(id, of: subject.tenant, over: connection) }
             return .told
         } catch {

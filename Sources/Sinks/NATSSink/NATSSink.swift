@@ -108,7 +108,7 @@ package final class NATSSink: ResumableSink, ErasableSink, ProbeableSink, @unche
     }
 
     /// Checks the stream if a check is due; returns what it has lost.
-    private func lookAtStream(_ connection: NATSConnection) throws -> String? {
+    func lookAtStream(_ connection: NATSConnection) throws -> String? {
         let reconnects = connection.reconnects
         if let look, look.reconnects == reconnects,
             look.time.duration(to: .now) < self.lookInterval

@@ -15,23 +15,24 @@ extension DeadLetters {
     /// - Returns: the first piece; the result has the number of deleted letters.
     package func erase(_ subject: Subject) async -> ErasurePiece {
         let file = self.file
-        return await ErasurePiece.ofRows { start in
-            try await file.write { try Self.erase(subject, after: start, in: $0) }
+        return await ErasurePiece.ofRows { place in
+            try await file.write { try Self.erase(subject, before: place, in: $0) }
         } end: {
             try await file.emptyLog()
         }
     }
 
     private static func erase(
-        _ subject: Subject, after: Int64, in database: Database
+        _ subject: Subject, before place: Int64, in database: Database
     ) throws -> (erased: Int, last: Int64?) {
         // By the row ids, or each piece would sort all letters of the tenant.
         let rows = try Row.fetchAll(
             database,
             sql: """
                 SELECT rowid, record, \(WholeText.column("reason")) FROM dead_letters NOT INDEXED
-                WHERE rowid > ? AND (tenant = ? OR tenant IS NULL) ORDER BY rowid LIMIT ?
-                """, arguments: [after, subject.tenant, Self.pieceRowCount])
+                WHERE rowid < ? AND (tenant = ? OR tenant IS NULL)
+                ORDER BY rowid DESC LIMIT ?
+                """, arguments: [place, subject.tenant, Self.pieceRowCount])
         var erased = 0
         for row in rows {
             let (id, record): (Int64, Data) = (row[0] ?? 0, row[1] ?? Data())

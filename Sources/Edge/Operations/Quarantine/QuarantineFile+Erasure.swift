@@ -14,21 +14,21 @@ extension QuarantineFile {
     /// - Returns: the first piece; the result has the number of deleted events.
     package func erase(_ subject: Subject) async -> ErasurePiece {
         let file = self.file
-        return await ErasurePiece.ofRows { start in
-            try await file.write { try Self.erase(subject, after: start, in: $0) }
+        return await ErasurePiece.ofRows { place in
+            try await file.write { try Self.erase(subject, before: place, in: $0) }
         } end: {
             try await file.emptyLog()
         }
     }
 
     private static func erase(
-        _ subject: Subject, after: Int64, in database: Database
+        _ subject: Subject, before place: Int64, in database: Database
     ) throws -> (erased: Int, last: Int64?) {
         let rows = try GRDB.Row.fetchAll(
             database,
             sql: """
-                SELECT id, event FROM events WHERE tenant = ? AND id > ? ORDER BY id LIMIT ?
-                """, arguments: [subject.tenant, after, Self.erasurePieceRowCount])
+                SELECT id, event FROM events WHERE tenant = ? AND id < ? ORDER BY id DESC LIMIT ?
+                """, arguments: [subject.tenant, place, Self.erasurePieceRowCount])
         let ids = try rows.filter { row in
             let event: Data = row[1] ?? Data()
             // The file has no index of its events, so each is parsed; forgetting is rare.
