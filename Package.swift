@@ -427,7 +427,7 @@ let testTargets: [Target] = [
         "OperationsTests",
         [
             "Delivery", "FileSinks", "Operations", "Pacing", "SQLiteSink", "ServerTestSupport",
-            "SinkKit", "TestSupport", "TrackingRules", "WireFormat",
+            "SinkKit", "SinkTestSupport", "TestSupport", "TrackingRules", "WireFormat",
         ] + protos + libraries("GRDB", "Logging", "ServiceLifecycle")),
     tests("PacingTests", ["Pacing", "TestSupport"]),
     tests("PayloadInspectorTests", ["JSON", "PayloadInspector", "TestSupport", "TrackingRules"]),

@@ -124,6 +124,23 @@ struct ForgottenSubjectsTests {
         #expect(try !self.directory.files(holding: "subject-2 came after *********").isEmpty)
     }
 
+    @Test("a replay's reason that is older than a forgetting names nobody who was forgotten")
+    func olderReasonsOfReplay() async throws {
+        let forgotten = ForgottenSubjects(key: [7])
+        let letters = try DeadLetters(
+            path: self.directory.file("dead_letters.db"), forgotten: forgotten)
+        let batch = try TestHits.batch((1...2).map(TestEvents.full))
+        try await letters.keep(batch, reasons: [0: "no", 1: "no"], sink: "s")
+        let replayed = try await letters.letters(of: "s", after: 0, limit: 9)
+        let last = try #require(replayed.last)
+        forgotten.insert(forgotten.hashes(of: Self.gone))
+        #expect(await letters.erase(Self.gone).end() == .erased(1))
+        try await letters.settle(
+            replayed, of: batch, refused: [last.id: "subject-2 came after subject-1"])
+        #expect(try self.directory.files(holding: "subject-1") == [])
+        #expect(try !self.directory.files(holding: "subject-2 came after *********").isEmpty)
+    }
+
     @Test("an id in the reason of somebody else's letter is masked, and the letter stays")
     func reasons() async throws {
         let letters = try DeadLetters(path: self.directory.file("dead_letters.db"))

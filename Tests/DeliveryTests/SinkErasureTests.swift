@@ -369,8 +369,8 @@ struct SinkErasureTests {
         return pages
     }
 
-    @Test("pages that get free as a subject is forgotten have no id of others who had rows there")
-    func freedPages() async throws {
+    /// Writes 4,000 rows to hits.db, and erases nine of ten.
+    private func eraseMostRows() async throws {
         let sink = try SQLiteSink(path: self.directory.file("hits.db"))
         for request in 0..<20 {
             let events = (0..<100).map { place in
@@ -383,6 +383,11 @@ struct SinkErasureTests {
             #expect(await sink.deliver(batch) == .delivered)
         }
         #expect(await sink.erase(Self.gone).end() == .erased(20 * 90 * 2))
+    }
+
+    @Test("pages that get free as a subject is forgotten have no id of others who had rows there")
+    func freedPages() async throws {
+        try await self.eraseMostRows()
         let pages = try self.freePages("hits.db")
         #expect(pages.count > 10, "no page got free, so nothing was looked at")
         #expect(pages.count { $0.firstRange(of: "subject-2".utf8) != nil } == 0)
@@ -390,18 +395,7 @@ struct SinkErasureTests {
 
     @Test("where most rows go, pages are joined, and none keeps a copy of what has moved")
     func manyRows() async throws {
-        let sink = try SQLiteSink(path: self.directory.file("hits.db"))
-        for request in 0..<20 {
-            let events = (0..<100).map { place in
-                var event = TestEvents.opened(id: request * 100 + place)
-                event.subjectID = place % 10 == 0 ? "subject-2" : "subject-1"
-                event.push.fcm.data.customFields = ["key": String(repeating: "v", count: 200)]
-                return event
-            }
-            let batch = try TestHits.batch(events, sequence: Int64(request + 1))
-            #expect(await sink.deliver(batch) == .delivered)
-        }
-        #expect(await sink.erase(Self.gone).end() == .erased(20 * 90 * 2))
+        try await self.eraseMostRows()
         #expect(try self.directory.files(holding: "subject-1") == [])
         #expect(try !self.directory.files(holding: "subject-2").isEmpty)
     }

@@ -2,6 +2,8 @@ internal import Foundation
 internal import GRDB
 @testable internal import Operations
 internal import SightlineProtos
+internal import SinkKit
+internal import SinkTestSupport
 internal import SwiftProtobuf
 internal import TestSupport
 internal import Testing
@@ -63,6 +65,25 @@ struct QuarantineFileTests {
             let attributes = try FileManager.default.attributesOfItem(
                 atPath: directory + "/quarantine.db")
             #expect(attributes[.posixPermissions] as? Int == 0o600)
+        }
+    }
+
+    @Test("events that come while others are searched keep no erasure from its end")
+    func erasureBesideOthers() async throws {
+        try await TestDirectory.with { directory in
+            let file = try self.file(directory)
+            _ = try await file.keep([try self.event("gone", padding: 3)], now: 0)
+            var pieces = 1
+            let gone = Subject(tenant: "a", ids: ["sss"])
+            let erasure = try await file.erase(gone).end { count in
+                pieces = count + 1
+                guard count < 9 else { return }
+                _ = try await file.keep([try self.event("h\(count)", padding: 4)], now: 0)
+            }
+            #expect(erasure == .erased(1))
+            // The event that was there, none before it, and the file's log.
+            #expect(pieces == 3)
+            #expect(try await self.ids(file) == ["h1", "h2"])
         }
     }
 

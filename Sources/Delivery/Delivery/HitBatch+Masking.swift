@@ -10,10 +10,19 @@ extension ForgottenSubjects {
 }
 
 extension HitBatch {
-    /// The subjects in the batch that were forgotten, each by the id that stands there.
+    /// Reasons that a sink gave for hits of the batch, with `*` in place of the ids in the batch
+    /// that were forgotten: a reason may be older than that, and quote whom it was about.
     ///
     /// - Throws: `DamagedPayload`.
-    func subjects(among forgotten: ForgottenSubjects) throws -> [Subject] {
+    func masked<Place: Hashable>(
+        _ reasons: [Place: String], by forgotten: ForgottenSubjects
+    ) throws -> [Place: String] {
+        let subjects = try self.subjects(among: forgotten)
+        return reasons.mapValues { reason in subjects.reduce(reason) { $1.masked($0) ?? $0 } }
+    }
+
+    /// The subjects in the batch that were forgotten, each by the id that stands there.
+    private func subjects(among forgotten: ForgottenSubjects) throws -> [Subject] {
         if forgotten.isEmpty { return [] }
         var subjects: [Subject] = []
         try self.forEachEvent { event, request in

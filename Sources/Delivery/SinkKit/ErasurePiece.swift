@@ -9,9 +9,9 @@ package enum ErasurePiece: Sendable {
 }
 
 extension ErasurePiece {
-    /// Erases rows of a file, from the newest to the oldest, by ids that are not used again. Rows
-    /// that come meanwhile are not searched, since they are made without the subject: it would
-    /// never come to an end where rows come faster than they are searched.
+    /// Erases rows of a file, from the newest to the oldest. Rows that come meanwhile are made
+    /// without the subject, and not searched: where they come faster than they can be searched, the
+    /// erasure would never end.
     ///
     /// - Parameters:
     ///   - place: the id before which to search.

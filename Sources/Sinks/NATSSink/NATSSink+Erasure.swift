@@ -18,8 +18,8 @@ extension NATSSink {
     private func tell(_ subject: Subject) -> Erasure {
         do {
             let connection = try self.usableConnection()
-            // Makes the stream where no hit was sent yet. A loss is found again with the next
-            // batch.
+            // Makes the stream if no hit was sent yet. What it finds lost, the next batch finds
+            // again and tells.
             _ = try self.lookAtStream(connection)
             for id in subject.ids { try self.tell(id, of: subject.tenant, over: connection) }
             return .told

@@ -107,7 +107,8 @@ package final class NATSSink: ResumableSink, ErasableSink, ProbeableSink, @unche
         return connection
     }
 
-    /// Checks the stream if a check is due; returns what it has lost.
+    /// Checks the stream if a check is due, and makes it where it is missing; returns what it
+    /// has lost.
     func lookAtStream(_ connection: NATSConnection) throws -> String? {
         let reconnects = connection.reconnects
         if let look, look.reconnects == reconnects,

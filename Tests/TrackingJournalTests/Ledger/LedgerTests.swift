@@ -147,38 +147,24 @@ struct LedgerTests {
         "a clock that is 91 days ahead deletes no row before it has been so for an hour",
         arguments: [(minutes: 60, rows: 1), (minutes: 61, rows: 0)], [false, true])
     func wrongClock(_ last: (minutes: Int, rows: Int), isRestarted: Bool) {
-        var ledger = Self.ledger(maxRows: 128)
+        let uptime = Mutex(Duration.zero)
+        var ledger = Ledger(uptime: { uptime.withLock { $0 } })
         ledger.add(self.key("56c4"))
-        if isRestarted { ledger = Ledger(pages: ledger.takePages().pages.map(\.bytes)) }
+        if isRestarted {
+            let pages = ledger.takePages().pages.map(\.bytes)
+            ledger = Ledger(pages: pages, uptime: { uptime.withLock { $0 } })
+        }
         let wrong = Self.hour + 91 * 24
         for (number, minutes) in [1, last.minutes].enumerated() {
             #expect(ledger.rows(tenant: "a", delivery: "56c4").count == 1)
-            ledger.add(
-                self.key("d\(number)", hour: wrong + UInt32(number)),
-                uptime: .seconds(minutes * 60))
+            uptime.withLock { $0 = .seconds(minutes * 60) }
+            ledger.add(self.key("d\(number)", hour: wrong + UInt32(number)))
         }
         #expect(ledger.rows(tenant: "a", delivery: "56c4").count == last.rows)
         // Set right, it leaves what came meanwhile.
-        ledger.add(self.key("56c5", hour: Self.hour + 5), uptime: .seconds(7200))
+        uptime.withLock { $0 = .seconds(7200) }
+        ledger.add(self.key("56c5", hour: Self.hour + 5))
         #expect(ledger.rowCount == last.rows + 3)
-    }
-
-    @Test("the hour that a wrong clock has to last is one of the machine that the journal has")
-    func uptime() {
-        let uptime = Mutex(Duration.zero)
-        var ledger = Ledger(uptime: { uptime.withLock { $0 } })
-        func add(_ delivery: String, hour: UInt32) {
-            var delta = LedgerDelta()
-            delta.add(self.key(delivery, hour: hour), 1)
-            ledger.apply(delta)
-        }
-        add("56c4", hour: Self.hour)
-        let wrong = Self.hour + 91 * 24
-        for (number, (minutes, rows)) in [(1, 1), (60, 1), (61, 0)].enumerated() {
-            uptime.withLock { $0 = .seconds(minutes * 60) }
-            add("d\(number)", hour: wrong + UInt32(number))
-            #expect(ledger.rows(tenant: "a", delivery: "56c4").count == rows, "\(minutes) min")
-        }
     }
 
     @Test("a delivery has rows for 8 values of its flag, and the ninth is counted as other")
@@ -267,10 +253,10 @@ struct LedgerTests {
 }
 
 extension Ledger {
-    fileprivate mutating func add(_ key: LedgerKey, uptime: Duration = .zero) {
+    fileprivate mutating func add(_ key: LedgerKey) {
         var delta = LedgerDelta()
         delta.add(key, 1)
-        self.apply(delta, uptime: uptime)
+        self.apply(delta)
     }
 
     fileprivate func count(isOther: Bool) -> UInt64 {

@@ -132,20 +132,15 @@ package struct Ledger: Sendable {
 
     /// Adds a group's counts.
     package mutating func apply(_ delta: LedgerDelta) {
-        self.apply(delta, uptime: nil)
+        for entry in delta.entries { self.add(entry.key, UInt64(entry.count)) }
     }
 
-    /// The same; tests substitute the retention clock's uptime.
-    mutating func apply(_ delta: LedgerDelta, uptime: Duration?) {
-        for entry in delta.entries { self.add(entry.key, UInt64(entry.count), uptime) }
-    }
-
-    private mutating func add(_ key: LedgerKey, _ count: UInt64, _ uptime: Duration?) {
+    private mutating func add(_ key: LedgerKey, _ count: UInt64) {
         if let place = self.places[key] {
             self.add(count, at: Int(place))
             return
         }
-        self.beginHour(key.hour, uptime)
+        self.beginHour(key.hour)
         guard key.outcome == .refused(.suppressedFlagUnknown) else {
             return self.insert(key, count)
         }
@@ -205,12 +200,12 @@ package struct Ledger: Sendable {
 
     /// Expires old rows once an hour, and makes the table half empty: rows of hours are joined to
     /// rows of days, and then the oldest rows of the tenants that have the most become `other`.
-    private mutating func beginHour(_ hour: UInt32, _ uptime: Duration?) {
+    private mutating func beginHour(_ hour: UInt32) {
         // A clock that was set back starts a new hour; late requests of the last hour do not.
         if let current = self.hour, hour <= current, current - hour <= 2 { return }
         self.hour = hour
         let (stored, span) = (self.lastHour, Int64(self.retainHours))
-        let time = self.retention.time(Int64(hour), stored: stored, uptime: uptime)
+        let time = self.retention.time(Int64(hour), stored: stored)
         var kept = self.rows.filter {
             $0.key.isOther || !time.isOver(Int64($0.key.hour), keeping: span)
         }

@@ -170,6 +170,7 @@ private struct Draft {
     private mutating func take(_ bytes: Bytes, _ rules: RuleSet, receiveTime: Int64) {
         do throws(WireError) {
             let event = try EventView(bytes, remainingDepth: WireReader.maxDepth - 1)
+            // Asked here, or each event would cost a call although nobody was forgotten.
             let changed =
                 self.subjects.changesNothing
                 ? nil

@@ -1,5 +1,6 @@
 internal import Foundation
 package import GRDB
+internal import SinkKit
 internal import Storage
 
 extension DeadLetters {
@@ -33,10 +34,17 @@ extension DeadLetters {
     /// Deletes the letters that a sink has now taken, and stores new reasons for those it refused
     /// again, in one transaction.
     ///
+    /// - Parameters:
+    ///   - hits: the batch of the letters.
+    ///   - refused: the new reasons, by the letters' ids.
     /// - Throws: SQLite's error.
-    func settle(_ letters: [DeadLetter], refused: [Int64: String]) async throws {
+    func settle(
+        _ letters: [DeadLetter], of hits: HitBatch, refused: [Int64: String]
+    ) async throws {
         let now = Int64(Date().timeIntervalSince1970 * 1_000_000)
+        let forgotten = self.forgotten
         try await self.file.write { database in
+            let refused = try hits.masked(refused, by: forgotten)
             for letter in letters {
                 if let reason = refused[letter.id] {
                     try database.execute(

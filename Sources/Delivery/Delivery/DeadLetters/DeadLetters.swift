@@ -12,7 +12,7 @@ package import TrackingRules
 package final class DeadLetters: Sendable {
     let file: DataFile
     private let maxRows: Int
-    private let forgotten: ForgottenSubjects
+    let forgotten: ForgottenSubjects
 
     /// Opens the file, creating it if missing. While another program has locked it, every call
     /// tries to open it and throws SQLite's error.
@@ -38,20 +38,15 @@ package final class DeadLetters: Sendable {
     }
 
     /// Stores the rejected hits of a batch. A hit that is delivered again is stored once, whichever
-    /// groups were joined: its key is its group's sequence and its position in the group. Reasons
-    /// may be older than a forgetting and quote whom it was about: in them, too, the ids in the
-    /// batch that were forgotten are masked.
+    /// groups were joined: its key is its group's sequence and its position in the group.
     ///
     /// - Parameter reasons: reasons by position in the batch.
     /// - Throws: SQLite's error.
     package func keep(_ hits: HitBatch, reasons: [Int: String], sink: String) async throws {
         let forgotten = self.forgotten
         try await self.insert(sink, hits.journal) {
-            let subjects = try hits.subjects(among: forgotten)
-            let reasons = reasons.mapValues { reason in
-                subjects.reduce(reason) { $1.masked($0) ?? $0 }
-            }
-            return try Self.letters(try hits.masked(by: forgotten), reasons: reasons)
+            try Self.letters(
+                try hits.masked(by: forgotten), reasons: try hits.masked(reasons, by: forgotten))
         }
     }
 

@@ -89,7 +89,7 @@ package struct Replay {
         where readable.indices.contains(position) {
             refused[readable[position].id] = reason
         }
-        try await self.deadLetters.settle(readable, refused: refused)
+        try await self.deadLetters.settle(readable, of: hits, refused: refused)
         counts.refused += refused.count
         counts.delivered += readable.count - refused.count
     }

@@ -202,7 +202,7 @@ final class EventStream: Sendable {
         if !intake.hasRoom { await intake.waitForRoom() }
         // A journal that fills up slows clients down first: one request at a time.
         if self.ingest.journal.isNearlyFull { await self.acks.waitForIdle() }
-        if self.allowance.memory.isFull { await self.allowance.memory.waitForRoom() }
+        await intake.waitForMemory()
         let (events, bytes) = intake.takeCounts()
         try await self.allowance.waitForTurn(events: events, bytes: bytes)
     }

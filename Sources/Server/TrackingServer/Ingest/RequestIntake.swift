@@ -64,11 +64,11 @@ final class RequestIntake {
             self.hasTurn = true
             guard self.memory.isFull, !Task.isCancelled else { return }
             self.endTurn()
-            await self.memory.waitForRoom()
+            await self.waitForMemory()
         }
     }
 
-    /// Does the same for a run that needs no turn.
+    /// Suspends while the connection's share of the memory is full.
     func waitForMemory() async { if self.memory.isFull { await self.memory.waitForRoom() } }
 
     /// Ends the turn, if there is one.
