@@ -225,10 +225,11 @@ def unread_answers(loud: Loud) -> int:
             peer = stack.enter_context(Peer(loud.target, NO_WINDOW))
             peer.send(*[peer.headers(stream, "StreamEvents", *loud.metadata)
                         for stream in streams])
-            for number in range(1, 9):
-                request = s.StreamEventsRequest(sequence=number).SerializeToString()
-                peer.send(*[peer.message(stream, request + empty_events) for stream in streams])
-                count += len(streams)
+            flow = Flow(peer, loud.until)
+            for number in range(1, 41):
+                request = s.StreamEventsRequest(sequence=number).SerializeToString() + empty_events
+                message = len(request).to_bytes(5, "big") + request
+                count += sum(flow.send(stream, message) for stream in streams)
         loud.begin()
         while loud.goes_on:
             time.sleep(0.1)
