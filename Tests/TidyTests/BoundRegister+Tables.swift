@@ -113,7 +113,12 @@ extension BoundRegister {
             .shares(
                 test: "a tenant's request does not wait for those that another has waiting on many "
                     + "streams"),
-            "TrackingServer/AdmissionTurns"),
+            "TrackingServer/AdmissionTurns.State"),
+        BoundRow(
+            .common(
+                because: "a job for each stream or call that reads large requests; what takes long "
+                    + "there has turns"),
+            "Pacing/ThreadPoolExecutor.State"),
         BoundRow(
             .shares(
                 test: "a single event is in the next group, whatever waits: another tenant's, or "

@@ -66,8 +66,8 @@ struct EventStreamTests {
         let journal = try Journal(directory: directory.path, sinks: [], onFailure: { _ in })
         let ingest = try Self.ingest(journal)
         let turns = ingest.admissionTurns
-        var all = 0
-        while turns.takeNow() { all += 1 }
+        let all = turns.free
+        while turns.takeNow() {}
         let stream = try Self.stream(try Self.run(of: 3), in: ingest)
         let hasEnded = Mutex(false)
         let serving = Task {

@@ -46,25 +46,23 @@ struct RequestIntakeTests {
         #expect(!intake.isDue)
     }
 
-    /// The turns that are free.
-    private func free(_ turns: AdmissionTurns) -> Int {
-        var count = 0
-        while turns.takeNow() { count += 1 }
-        for _ in 0..<count { turns.giveBack() }
-        return count
-    }
-
-    @Test("a stream's turn ends with the submission of its requests, or with the stream")
-    func turn() async throws {
+    @Test(
+        "a stream's turn ends with what is done in it, also with an error",
+        arguments: [false, true])
+    func turn(_ fails: Bool) async throws {
         let ingest = try self.ingest()
-        let all = self.free(ingest.admissionTurns)
-        var intake: RequestIntake? = self.intake(ingest)
-        for isSubmitted in [true, false] {
-            await intake?.beginTurn(1)
-            #expect(self.free(ingest.admissionTurns) == all - 1)
-            if isSubmitted { intake?.submit() } else { intake = nil }
-            #expect(self.free(ingest.admissionTurns) == all)
+        let all = ingest.admissionTurns.free
+        let intake = self.intake(ingest)
+        do {
+            let free = try await intake.inTurn(1) {
+                if fails { throw CancellationError() }
+                return ingest.admissionTurns.free
+            }
+            #expect(free == all - 1 && !fails)
+        } catch {
+            #expect(fails)
         }
+        #expect(ingest.admissionTurns.free == all)
     }
 
     @Test(
@@ -72,22 +70,43 @@ struct RequestIntakeTests {
         arguments: [true, false])
     func memory(_ needsTurn: Bool) async throws {
         let ingest = try Ingest.diskless()
-        let all = self.free(ingest.admissionTurns)
+        let all = ingest.admissionTurns.free
         let memory = ingest.budget.share(of: "default")
         memory.add(1001)
         let hasBegun = Mutex(false)
         // It runs up to the first suspension before this returns.
         let reader = Task.immediate {
             let intake = self.intake(ingest, memory)
-            if needsTurn { await intake.beginTurn(1) } else { await intake.waitForMemory() }
+            if needsTurn { await intake.inTurn(1) {} } else { await intake.waitForMemory() }
             hasBegun.withLock { $0 = true }
-            return intake.hasTurn
         }
         #expect(!hasBegun.withLock { $0 })
-        #expect(self.free(ingest.admissionTurns) == all)
+        #expect(ingest.admissionTurns.free == all)
         memory.remove(1)
-        #expect(await reader.value == needsTurn)
-        #expect(self.free(ingest.admissionTurns) == all)
+        await reader.value
+        #expect(ingest.admissionTurns.free == all)
+        await ingest.journal.close()
+    }
+
+    @Test("a stream gives its turn back if those before it have filled the memory")
+    func filled() async throws {
+        let ingest = try Ingest.diskless()
+        let turns = ingest.admissionTurns
+        let all = turns.free
+        while turns.takeNow() {}
+        let memory = ingest.budget.share(of: "default")
+        let hasBegun = Mutex(false)
+        let reader = Task.immediate {
+            await self.intake(ingest, memory).inTurn(1) { hasBegun.withLock { $0 = true } }
+        }
+        #expect(turns.waiters == 1)
+        memory.add(1001)
+        for _ in 0..<all { turns.giveBack() }
+        while turns.free < all { await Task.yield() }
+        #expect(!hasBegun.withLock { $0 })
+        memory.remove(1)
+        await reader.value
+        #expect(hasBegun.withLock { $0 })
         await ingest.journal.close()
     }
 
@@ -96,7 +115,7 @@ struct RequestIntakeTests {
         let ingest = try Ingest.diskless()
         let memory = ingest.budget.share(of: "default")
         memory.add(1001)
-        let reader = Task.immediate { await self.intake(ingest, memory).beginTurn(1) }
+        let reader = Task.immediate { await self.intake(ingest, memory).inTurn(1) {} }
         reader.cancel()
         await reader.value
         #expect(memory.isFull)

@@ -7,7 +7,7 @@ internal import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct AdmissionTurnsTests {
-    private let turns = AdmissionTurns(maxTaken: 2)
+    private let turns = AdmissionTurns(2)
     private let record = Record()
 
     /// What streams are told apart by.
@@ -31,53 +31,43 @@ struct AdmissionTurnsTests {
         func end() { self.state.withLock { $0.held -= 1 } }
     }
 
-    private func take(_ name: String, in line: TurnLine, bytes: Int) async {
-        if !self.turns.takeNow() { await self.turns.take(in: line, bytes: bytes) }
-        self.record.begin(name)
-    }
-
-    private func giveBack() {
-        self.record.end()
-        self.turns.giveBack()
+    private func line(_ stream: Stream, _ tenant: UInt8) -> TurnLine {
+        TurnLine(tenant: [tenant], stream: ObjectIdentifier(stream))
     }
 
     @Test("turns are taken at once while some are free, and wait for one that is given back then")
-    func free() async {
+    func taken() async {
         let stream = Stream()
-        let line = TurnLine(tenant: [1], stream: ObjectIdentifier(stream))
-        #expect(self.turns.takeNow() && self.turns.takeNow())
-        #expect(!self.turns.takeNow())
-        let waiting = Task.immediate { await self.turns.take(in: line, bytes: 1) }
+        #expect(self.turns.takeNow() && self.turns.takeNow() && !self.turns.takeNow())
+        let waiting = Task.immediate { await self.turns.take(in: self.line(stream, 1), bytes: 1) }
+        #expect(self.turns.waiters == 1)
         self.turns.giveBack()
         await waiting.value
-        #expect(!self.turns.takeNow())
+        #expect(self.turns.free == 0 && self.turns.waiters == 0)
         self.turns.giveBack()
         self.turns.giveBack()
-        #expect(self.turns.takeNow() && self.turns.takeNow() && !self.turns.takeNow())
+        #expect(self.turns.free == 2)
         withExtendedLifetime(stream) {}
     }
 
     @Test("a tenant's request does not wait for those that another has waiting on many streams")
     func neighbour() async {
-        let (turns, streams) = (AdmissionTurns(maxTaken: 1), (0..<21).map { _ in Stream() })
+        let (turns, streams) = (AdmissionTurns(1), (0..<21).map { _ in Stream() })
         #expect(turns.takeNow())
         let tasks = streams.enumerated().map { number, stream in
             let (name, tenant) = number < 20 ? ("loud", UInt8(1)) : ("quiet", UInt8(2))
             return Task.immediate {
-                await turns.take(in: self.line(stream, tenant), bytes: 500_000 / Int(tenant))
-                self.record.begin(name)
-                self.record.end()
-                turns.giveBack()
+                let line = self.line(stream, tenant)
+                await turns.withTurn(in: line, bytes: 500_000 / Int(tenant)) {
+                    self.record.begin(name)
+                    self.record.end()
+                }
             }
         }
         turns.giveBack()
         for task in tasks { await task.value }
         #expect(self.record.names.first == "quiet")
         #expect(self.record.names.count == 21 && self.record.most == 1)
-    }
-
-    private func line(_ stream: Stream, _ tenant: UInt8) -> TurnLine {
-        TurnLine(tenant: [tenant], stream: ObjectIdentifier(stream))
     }
 
     @Test("no turn is lost between many that take, wait and give back")
@@ -88,15 +78,17 @@ struct AdmissionTurnsTests {
                 let line = self.line(stream, UInt8(number % 3))
                 group.addTask {
                     for count in 0..<500 {
-                        await self.take("", in: line, bytes: count)
-                        self.giveBack()
+                        await self.turns.withTurn(in: line, bytes: count) {
+                            self.record.begin("")
+                            self.record.end()
+                        }
                         if count % 7 == 0 { await Task.yield() }
                     }
                 }
             }
         }
         #expect(self.record.names.count == 10_000 && self.record.most <= 2)
-        #expect(self.turns.takeNow() && self.turns.takeNow() && !self.turns.takeNow())
+        #expect(self.turns.free == 2)
         withExtendedLifetime(streams) {}
     }
 }

@@ -148,8 +148,16 @@ final class EventStream: Sendable {
     private func read() async {
         let intake = self.intake()
         do {
-            for try await run in self.requests.messages {
-                guard try await self.take(run, into: intake) else { return }
+            var runs = self.requests.messages.makeAsyncIterator()
+            var next = try await runs.next()
+            while let run = next {
+                // Whoever sends large runs stays on the admission's threads: to change threads for
+                // each run would cost as much as to admit a small one.
+                next =
+                    run.needsTurn
+                    ? try await withTaskExecutorPreference(self.ingest.admissionThreads) {
+                        try await self.takeAlike(run, &runs, into: intake)
+                    } : try await self.takeAlike(run, &runs, into: intake)
             }
             self.acks.endReading(.byClient)
         } catch {
@@ -160,6 +168,23 @@ final class EventStream: Sendable {
         }
     }
 
+    private typealias Runs = RPCAsyncSequence<CoalescedRequests, any Error>.AsyncIterator
+
+    /// Takes a run, and those after it as long as they need a turn as well, or need none as well.
+    ///
+    /// - Returns: the next run; nil at the client's end, or if reading was ended before.
+    private func takeAlike(
+        _ first: CoalescedRequests, _ runs: inout Runs, into intake: RequestIntake
+    ) async throws -> CoalescedRequests? {
+        var run = first
+        repeat {
+            guard try await self.take(run, into: intake), let next = try await runs.next()
+            else { return nil }
+            run = next
+        } while run.needsTurn == first.needsTurn
+        return run
+    }
+
     @inline(never)
     private func intake() -> RequestIntake {
         RequestIntake(
@@ -167,38 +192,69 @@ final class EventStream: Sendable {
             memory: self.allowance.memory, metadata: self.requests.metadata)
     }
 
-    /// Admits the requests of a run in the stream's turn; false once reading must end. Until then
-    /// the run waits to be read, and counts as that.
+    /// Admits the requests of a run, each part of it in the stream's turn, and submits them; false
+    /// once reading must end.
     @inline(never)
     private func take(_ run: CoalescedRequests, into intake: RequestIntake) async throws -> Bool {
-        defer { intake.endTurn() }
-        var left = run.framedBytes
-        let needsTurn = left >= AdmissionTurns.leastBytes
+        let needsTurn = run.needsTurn
         if !needsTurn { await intake.waitForMemory() }
-        var isWaiting = true
-        for request in run {
-            // A submission ends the turn. With a quota each request is submitted by itself.
-            if needsTurn, !intake.hasTurn {
-                await intake.beginTurn(self.allowance.isLimited ? request.count : left)
-            }
-            left &-= request.count
-            if isWaiting { self.allowance.buffered?.take(run.framedBytes) }
-            isWaiting = false
-            // Otherwise a client that never pauses could keep an expired stream open. Admitted
-            // requests that were not submitted have left no trace: the client sends them again.
-            if self.acks.isReadingOver { return false }
-            try intake.admit(request)
-            guard intake.isDue || self.allowance.isLimited else { continue }
-            try await self.submit(intake)
+        var waiting = WaitingRun(run)
+        while let next = waiting.next {
+            // With a quota each request is submitted by itself.
+            let goesOn =
+                needsTurn
+                ? try await intake.inTurn(self.allowance.isLimited ? next.count : waiting.bytes) {
+                    try self.admit(&waiting, into: intake)
+                } : try self.admit(&waiting, into: intake)
+            guard goesOn else { return false }
+            try await self.waitForRoom(intake)
         }
-        try await self.submit(intake)
         if intake.needsRest { await intake.rest() }
         return true
     }
 
-    /// Submits the admitted requests, and waits for room.
-    private func submit(_ intake: RequestIntake) async throws {
+    /// The requests of a run that are not admitted yet, and their bytes.
+    private struct WaitingRun {
+        let framedBytes: Int
+        private(set) var bytes: Int
+        private(set) var next: RequestBuffer?
+        /// Whether none was removed yet.
+        private(set) var isWhole = true
+        private var others: CoalescedRequests.Iterator
+
+        init(_ run: CoalescedRequests) {
+            self.framedBytes = run.framedBytes
+            self.bytes = run.framedBytes
+            self.others = run.makeIterator()
+            self.next = self.others.next()
+        }
+
+        mutating func removeFirst() {
+            self.isWhole = false
+            self.bytes &-= self.next?.count ?? 0
+            self.next = self.others.next()
+        }
+    }
+
+    /// Admits requests until they are to be submitted, and submits them; false once reading must
+    /// end.
+    private func admit(_ waiting: inout WaitingRun, into intake: RequestIntake) throws -> Bool {
+        // Until its first turn the run waits to be read, and counts as that.
+        if waiting.isWhole { self.allowance.buffered?.take(waiting.framedBytes) }
+        while let request = waiting.next {
+            // Otherwise a client that never pauses could keep an expired stream open. Admitted
+            // requests that were not submitted have left no trace: the client sends them again.
+            if self.acks.isReadingOver { return false }
+            waiting.removeFirst()
+            try intake.admit(request)
+            if intake.isDue || self.allowance.isLimited { break }
+        }
         intake.submit()
+        return true
+    }
+
+    /// Suspends until more requests may be admitted.
+    private func waitForRoom(_ intake: RequestIntake) async throws {
         if !intake.hasRoom { await intake.waitForRoom() }
         // A journal that fills up slows clients down first: one request at a time.
         if self.ingest.journal.isNearlyFull { await self.acks.waitForIdle() }
@@ -206,6 +262,11 @@ final class EventStream: Sendable {
         let (events, bytes) = intake.takeCounts()
         try await self.allowance.waitForTurn(events: events, bytes: bytes)
     }
+}
+
+extension CoalescedRequests {
+    /// Whether to admit them takes so long that it needs a turn.
+    fileprivate var needsTurn: Bool { self.framedBytes >= AdmissionTurns.leastBytes }
 }
 
 extension AckQueue.ReadingEnd {

@@ -1,6 +1,7 @@
 internal import AdminServer
 internal import Credentials
 internal import HTTP2Edge
+internal import NIOCore
 internal import Operations
 internal import Pacing
 internal import ServerConfiguration
@@ -23,6 +24,10 @@ final class Ingest: Sendable {
     let quarantine: Quarantine?
     /// The turns of streams and calls whose requests are admitted.
     let admissionTurns = AdmissionTurns()
+    /// Where those requests are admitted that take turns. On Swift's pool each answer, and each
+    /// single event twice, would wait for a thread on which a whole burst is being admitted.
+    let admissionThreads = ThreadPoolExecutor(
+        label: "sightline.admission", threads: System.coreCount)
     /// Serves calls that record nothing, one at a time: whoever is served holds the lock.
     let diagnosticCalls = DiagnosticCalls()
     let diagnosticLock = AsyncLock()

@@ -30,7 +30,6 @@ final class RequestIntake {
     private let line: TurnLine
     /// The bytes in flight of the tenant and the stream's connection.
     private let memory: MemoryShare
-    private(set) var hasTurn = false
     /// The bytes admitted since the last rest.
     private var bytesSinceRest = 0
 
@@ -51,32 +50,20 @@ final class RequestIntake {
         self.line = TurnLine(tenant: Array(tenant.name.utf8), stream: ObjectIdentifier(acks))
     }
 
-    deinit { self.endTurn() }
-
-    /// Suspends until it is the stream's turn to have a run of requests admitted, and its share of
-    /// the memory has room: those before it may have filled that. The turn ends with their
-    /// submission.
-    func beginTurn(_ bytes: Int) async {
+    /// Lets `body` admit requests of so many bytes, once it is the stream's turn and its share of
+    /// the memory has room: those before it may have filled that.
+    func inTurn<Value>(_ bytes: Int, _ body: () throws -> Value) async rethrows -> Value {
         while true {
-            if !self.ingest.admissionTurns.takeNow() {
-                await self.ingest.admissionTurns.take(in: self.line, bytes: bytes)
-            }
-            self.hasTurn = true
-            guard self.memory.isFull, !Task.isCancelled else { return }
-            self.endTurn()
             await self.waitForMemory()
+            let value = try await self.ingest.admissionTurns.withTurn(in: self.line, bytes: bytes) {
+                self.memory.isFull && !Task.isCancelled ? nil : try body()
+            }
+            if let value { return value }
         }
     }
 
     /// Suspends while the connection's share of the memory is full.
     func waitForMemory() async { if self.memory.isFull { await self.memory.waitForRoom() } }
-
-    /// Ends the turn, if there is one.
-    func endTurn() {
-        guard self.hasTurn else { return }
-        self.hasTurn = false
-        self.ingest.admissionTurns.giveBack()
-    }
 
     /// Whether a full run was admitted since the last rest.
     var needsRest: Bool { self.bytesSinceRest >= Self.maxHeldBytes }
@@ -135,9 +122,8 @@ final class RequestIntake {
         return (self.events, self.bytes)
     }
 
-    /// Submits the admitted requests, and ends the turn.
+    /// Submits the admitted requests.
     func submit() {
-        defer { self.endTurn() }
         guard !self.arrivals.isEmpty else { return }
         self.ingest.metrics.countAdmission(
             bytes: self.runBytes, nanoseconds: MonotonicClock.nanoseconds() &- self.runStart)

@@ -133,12 +133,21 @@ struct TrackingService: RegistrableRPCService {
     func admit(
         _ bytes: RequestBuffer, _ allowance: Allowance, _ trace: inout RequestTrace
     ) async throws -> (AdmittedRequest, RequestSpan?) {
-        let turns = self.ingest.admissionTurns
-        let needsTurn = bytes.count >= AdmissionTurns.leastBytes
-        if needsTurn, !turns.takeNow() {
-            await turns.take(in: allowance.line, bytes: bytes.count)
+        guard bytes.count >= AdmissionTurns.leastBytes else {
+            return try self.admitNow(bytes, allowance, &trace)
         }
-        defer { if needsTurn { turns.giveBack() } }
+        return try await withTaskExecutorPreference(self.ingest.admissionThreads) {
+            try await self.ingest.admissionTurns.withTurn(
+                in: allowance.line, bytes: bytes.count
+            ) {
+                try self.admitNow(bytes, allowance, &trace)
+            }
+        }
+    }
+
+    private func admitNow(
+        _ bytes: RequestBuffer, _ allowance: Allowance, _ trace: inout RequestTrace
+    ) throws -> (AdmittedRequest, RequestSpan?) {
         guard !allowance.memory.isFull else { throw ServiceError.overloaded.status }
         let start = MonotonicClock.nanoseconds()
         let (admitted, span, _) = self.ingest.admit(
