@@ -117,9 +117,7 @@ final class EventStream: Sendable {
     private func writeNextAnswer(_ writer: Writer) async throws -> Progress {
         switch self.acks.nextAction() {
         case .answer(let answer):
-            self.ingest.count(answer.requests, of: .streamEvents, self.caller.tenant)
-            let reportsAccepted = self.acks.reportsAccepted
-            try await writer.write(.settled(answer, reportsAccepted: reportsAccepted))
+            try await self.write(answer, writer)
             return .continues
         case .announceClosing(let durableSequence):
             try await writer.write(.closing(durableSequence: durableSequence))
@@ -127,6 +125,17 @@ final class EventStream: Sendable {
             return self.acks.closingCause == .server ? .graceBegins : .continues
         case .finish: return .ends
         case nil: return .waits
+        }
+    }
+
+    /// Counts settled requests and writes their answer.
+    @inline(__always)
+    private func write(_ answer: RequestTracker.Answer, _ writer: Writer) async throws {
+        let reportsAccepted = self.acks.reportsAccepted
+        let isLong = answer.resultCount(includesAccepted: reportsAccepted) >= Ingest.bulkResults
+        try await withTaskExecutorPreference(isLong ? self.ingest.bulkThreads : nil) {
+            self.ingest.count(answer.requests, of: .streamEvents, self.caller.tenant)
+            try await writer.write(.settled(answer, reportsAccepted: reportsAccepted))
         }
     }
 
@@ -150,14 +159,15 @@ final class EventStream: Sendable {
         do {
             var runs = self.requests.messages.makeAsyncIterator()
             var next = try await runs.next()
-            while let run = next {
-                // Whoever sends large runs stays on the admission's threads: to change threads for
-                // each run would cost as much as to admit a small one.
-                next =
-                    run.needsTurn
-                    ? try await withTaskExecutorPreference(self.ingest.admissionThreads) {
-                        try await self.takeAlike(run, &runs, into: intake)
-                    } : try await self.takeAlike(run, &runs, into: intake)
+            while let isBulk = next?.isBulk {
+                // The stream stays on those threads while its runs are large: to change threads for
+                // each would cost as much as to admit a small one.
+                try await withTaskExecutorPreference(isBulk ? self.ingest.bulkThreads : nil) {
+                    repeat {
+                        guard try await self.take(&next, into: intake) else { return }
+                        next = try await runs.next()
+                    } while next?.isBulk == isBulk
+                }
             }
             self.acks.endReading(.byClient)
         } catch {
@@ -168,23 +178,6 @@ final class EventStream: Sendable {
         }
     }
 
-    private typealias Runs = RPCAsyncSequence<CoalescedRequests, any Error>.AsyncIterator
-
-    /// Takes a run, and those after it as long as they need a turn as well, or need none as well.
-    ///
-    /// - Returns: the next run; nil at the client's end, or if reading was ended before.
-    private func takeAlike(
-        _ first: CoalescedRequests, _ runs: inout Runs, into intake: RequestIntake
-    ) async throws -> CoalescedRequests? {
-        var run = first
-        repeat {
-            guard try await self.take(run, into: intake), let next = try await runs.next()
-            else { return nil }
-            run = next
-        } while run.needsTurn == first.needsTurn
-        return run
-    }
-
     @inline(never)
     private func intake() -> RequestIntake {
         RequestIntake(
@@ -192,10 +185,14 @@ final class EventStream: Sendable {
             memory: self.allowance.memory, metadata: self.requests.metadata)
     }
 
-    /// Admits the requests of a run, each part of it in the stream's turn, and submits them; false
-    /// once reading must end.
+    /// Removes a run, admits its requests, each part of it in the stream's turn, and submits them;
+    /// false once reading must end.
     @inline(never)
-    private func take(_ run: CoalescedRequests, into intake: RequestIntake) async throws -> Bool {
+    private func take(
+        _ next: inout CoalescedRequests?, into intake: RequestIntake
+    ) async throws -> Bool {
+        // Its bytes are not kept while the stream waits for the next one.
+        guard let run = exchange(&next, with: nil) else { return false }
         let needsTurn = run.needsTurn
         if !needsTurn { await intake.waitForMemory() }
         var waiting = WaitingRun(run)
@@ -267,6 +264,9 @@ final class EventStream: Sendable {
 extension CoalescedRequests {
     /// Whether to admit them takes so long that it needs a turn.
     fileprivate var needsTurn: Bool { self.framedBytes >= AdmissionTurns.leastBytes }
+
+    /// Whether to admit them takes so long that Swift's pool is not to do it.
+    fileprivate var isBulk: Bool { self.framedBytes >= Ingest.bulkBytes }
 }
 
 extension AckQueue.ReadingEnd {

@@ -24,10 +24,12 @@ final class Ingest: Sendable {
     let quarantine: Quarantine?
     /// The turns of streams and calls whose requests are admitted.
     let admissionTurns = AdmissionTurns()
-    /// Where those requests are admitted that take turns. On Swift's pool each answer, and each
-    /// single event twice, would wait for a thread on which a whole burst is being admitted.
-    let admissionThreads = ThreadPoolExecutor(
-        label: "sightline.admission", threads: System.coreCount)
+    /// Where large runs of requests are admitted, and long answers are made. On Swift's pool a
+    /// single event would wait for such work twice: to be admitted, and to be answered.
+    let bulkThreads = ThreadPoolExecutor(label: "sightline.bulk", threads: System.coreCount)
+    /// The bytes of the smallest run that is admitted there, and the results of the shortest answer
+    /// that is made there. Each takes some 300 µs, and to change threads up to 100.
+    static let (bulkBytes, bulkResults) = (64 << 10, 64)
     /// Serves calls that record nothing, one at a time: whoever is served holds the lock.
     let diagnosticCalls = DiagnosticCalls()
     let diagnosticLock = AsyncLock()

@@ -27,6 +27,13 @@ struct RequestTracker {
         let requests: [AdmittedRequest]
         /// The bytes of these requests.
         let bytes: Int
+
+        /// How many of their events get a result of their own.
+        func resultCount(includesAccepted: Bool) -> Int {
+            self.requests.reduce(0) { count, request in
+                count &+ (includesAccepted ? request.eventCount : request.refusals.count)
+            }
+        }
     }
 
     init(maxRequests: Int, maxBytes: Int) {

@@ -136,7 +136,8 @@ struct TrackingService: RegistrableRPCService {
         guard bytes.count >= AdmissionTurns.leastBytes else {
             return try self.admitNow(bytes, allowance, &trace)
         }
-        return try await withTaskExecutorPreference(self.ingest.admissionThreads) {
+        let isBulk = bytes.count >= Ingest.bulkBytes
+        return try await withTaskExecutorPreference(isBulk ? self.ingest.bulkThreads : nil) {
             try await self.ingest.admissionTurns.withTurn(
                 in: allowance.line, bytes: bytes.count
             ) {
