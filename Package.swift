@@ -306,7 +306,7 @@ let base: [Target] = [
     module("Base/W3CTrace", ["WireFormat"]),
     module("Base/JSON", ["WireFormat"]),
     module("Base/WireFormat"),
-    module("Base/Pacing", libraries("DequeModule")),
+    module("Base/Pacing"),
     module("Base/ConfigurationKeys"),
     .target(
         name: "SightlineProtos",

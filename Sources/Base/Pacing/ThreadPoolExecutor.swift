@@ -1,4 +1,3 @@
-internal import DequeModule
 internal import Dispatch
 internal import Synchronization
 
@@ -7,7 +6,7 @@ internal import Synchronization
 /// `withTaskExecutorPreference`. Jobs begin in the order in which they came.
 package final class ThreadPoolExecutor: TaskExecutor {
     private struct State {
-        var jobs: Deque<UnownedJob> = []
+        var jobs = FirstComeLine<UnownedJob>()
         /// Serial queues, since Dispatch gives those threads of their own; concurrent ones share
         /// the threads of Swift's pool.
         var idle: [DispatchQueue]
@@ -29,7 +28,7 @@ package final class ThreadPoolExecutor: TaskExecutor {
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         let queue = self.state.withLock { state in
-            state.jobs.append(job)
+            state.jobs.append(job, cost: 1)
             return state.idle.popLast()
         }
         if let queue { queue.async { self.work(on: queue) } }
@@ -44,7 +43,7 @@ package final class ThreadPoolExecutor: TaskExecutor {
 
     private func next(for queue: DispatchQueue) -> UnownedJob? {
         self.state.withLock { state in
-            guard let job = state.jobs.popFirst() else {
+            guard let job = state.jobs.popFirst()?.element else {
                 state.idle.append(queue)
                 return nil
             }

@@ -30,7 +30,7 @@ package struct Turns<Element> {
 }
 
 /// What elements wait in.
-private protocol WaitingLine {
+protocol WaitingLine {
     associatedtype Element
 
     /// Creates an empty line.
@@ -42,8 +42,8 @@ private protocol WaitingLine {
     mutating func popFirst() -> (element: Element, cost: Int)?
 }
 
-/// The elements of a stream.
-private struct FirstComeLine<Element>: WaitingLine {
+/// Elements in the order in which they came.
+struct FirstComeLine<Element>: WaitingLine {
     /// The first ones, the very first one last, and those that came later.
     private var first: [(element: Element, cost: Int)] = []
     private var later: [(element: Element, cost: Int)] = []
