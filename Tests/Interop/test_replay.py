@@ -75,6 +75,8 @@ def test_letters_go_back_to_the_sink(make_server, is_running):
 def test_the_socket_of_a_killed_server_is_passed_over(make_server):
     server = make_server().start()
     put(server, letter(1))
+    # It comes after the line by which the server says that it listens.
+    wait_until((server.directory / "admin.sock").exists, "the socket")
     server.kill()
     assert (server.directory / "admin.sock").exists()
     assert "1 delivered" in run("replay", "--data-dir", server.directory).stdout
