@@ -216,9 +216,14 @@ def unfinished_messages(loud: Loud) -> int:
     return count
 
 
+def many_results(number: int) -> bytes:
+    """A message of 4 KB, all of whose events are refused, with words."""
+    request = s.StreamEventsRequest(sequence=number).SerializeToString() + b"\x12\0" * 2000
+    return len(request).to_bytes(5, "big") + request
+
+
 def unread_answers(loud: Loud) -> int:
     """Streams on which all is refused with words, and that read no answer."""
-    empty_events = b"\x12\0" * 2000
     with contextlib.ExitStack() as stack:
         streams, count = range(1, 49, 2), 0
         for _ in range(3):
@@ -226,9 +231,8 @@ def unread_answers(loud: Loud) -> int:
             peer.send(*[peer.headers(stream, "StreamEvents", *loud.metadata)
                         for stream in streams])
             flow = Flow(peer, loud.until)
-            for number in range(1, 41):
-                request = s.StreamEventsRequest(sequence=number).SerializeToString() + empty_events
-                message = len(request).to_bytes(5, "big") + request
+            for number in range(1, 9):
+                message = many_results(number)
                 count += sum(flow.send(stream, message) for stream in streams)
         loud.begin()
         while loud.goes_on:

@@ -116,8 +116,8 @@ extension BoundRegister {
             "TrackingServer/AdmissionTurns.State"),
         BoundRow(
             .common(
-                because: "a job for each stream or call that reads large requests; what takes long "
-                    + "there has turns"),
+                because: "a job for each stream or call that sends large requests or gets long "
+                    + "answers; admission has turns, and an answer ends at stream.max_requests"),
             "Pacing/ThreadPoolExecutor.State"),
         BoundRow(
             .shares(

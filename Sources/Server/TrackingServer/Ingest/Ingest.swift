@@ -28,7 +28,7 @@ final class Ingest: Sendable {
     /// single event would wait for such work twice: to be admitted, and to be answered.
     let bulkThreads = ThreadPoolExecutor(label: "sightline.bulk", threads: System.coreCount)
     /// The bytes of the smallest run that is admitted there, and the results of the shortest answer
-    /// that is made there. Each takes some 300 µs, and to change threads up to 100.
+    /// that is made there. Less is not worth two changes of threads, of some 60 µs each.
     static let (bulkBytes, bulkResults) = (64 << 10, 64)
     /// Serves calls that record nothing, one at a time: whoever is served holds the lock.
     let diagnosticCalls = DiagnosticCalls()
