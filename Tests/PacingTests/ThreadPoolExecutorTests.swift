@@ -57,28 +57,60 @@ struct ThreadPoolExecutorTests {
         #expect(room.entered == 20 && room.most == 2 && room.inside == 0)
     }
 
+    /// Where a task waits until it is sent on.
+    private final class Halt: Sendable {
+        private let waiting = Mutex<CheckedContinuation<Void, Never>?>(nil)
+
+        func wait() async {
+            await withCheckedContinuation { continuation in
+                self.waiting.withLock { $0 = continuation }
+            }
+        }
+
+        /// Who waits there, once somebody does.
+        func arrival() async -> CheckedContinuation<Void, Never> {
+            while true {
+                if let arrival = self.waiting.withLock({ exchange(&$0, with: nil) }) {
+                    return arrival
+                }
+                await Task.yield()
+            }
+        }
+    }
+
     @Test("a task comes back to the threads after each suspension, and leaves them at the end")
     func suspensions() async {
         let executor = ThreadPoolExecutor(label: "sightline.test", threads: 1)
-        let gates = [Gate(), Gate()]
-        let room = Room()
+        let (halts, gates) = ([Halt(), Halt()], [Gate(), Gate()])
+        let (room, occupied) = (Room(), Room())
+        func occupy(until gate: Gate) async {
+            let count = occupied.entered
+            Task(executorPreference: executor) {
+                occupied.enter()
+                gate.pass()
+            }
+            // It begins once the task that had the one thread is suspended.
+            while occupied.entered == count { await Task.yield() }
+        }
         let task = Task {
             await withTaskExecutorPreference(executor) {
+                await halts[0].wait()
                 room.enter()
-                // The one thread is occupied when this task may go on.
-                Task(executorPreference: executor) { gates[0].pass() }
-                await Task.yield()
-                room.enter()
-                Task(executorPreference: executor) { gates[1].pass() }
             }
+            await halts[1].wait()
             room.enter()
         }
-        while room.entered < 1 { await Task.yield() }
+        let inside = await halts[0].arrival()
+        await occupy(until: gates[0])
+        inside.resume()
         for _ in 0..<1000 { await Task.yield() }
-        #expect(room.entered == 1)
+        #expect(room.entered == 0)
         gates[0].open()
+        let outside = await halts[1].arrival()
+        await occupy(until: gates[1])
+        outside.resume()
         await task.value
-        #expect(room.entered == 3)
+        #expect(room.entered == 2)
         gates[1].open()
     }
 
@@ -86,10 +118,7 @@ struct ThreadPoolExecutorTests {
     func order() async {
         let executor = ThreadPoolExecutor(label: "sightline.test", threads: 1)
         let (gate, numbers) = (Gate(), Numbers())
-        let first = Task.immediate(executorPreference: executor) {
-            await Task.yield()
-            gate.pass()
-        }
+        let first = Task(executorPreference: executor) { gate.pass() }
         let tasks = (0..<50).map { number in
             Task(executorPreference: executor) { numbers.add(number) }
         }
