@@ -2,8 +2,9 @@
 internal import JSON
 internal import WireFormat
 
-/// The parts of a raw payload that the rules read.
-struct RawPayload {
+/// The parts of a raw payload that the rules read. A class, because each event is judged with one
+/// or with nil, and few have one: nil is a word then, and not the size of all these fields.
+final class RawPayload {
     /// The field in violations.
     static let field = "push.raw.json"
 
@@ -53,11 +54,11 @@ struct RawPayload {
         }
     }
 
-    private mutating func refuse(_ code: Violation.Code, _ description: String) {
+    private func refuse(_ code: Violation.Code, _ description: String) {
         self.violations.append(Violation(Self.field, code, description))
     }
 
-    private mutating func read(_ document: PayloadDocument) {
+    private func read(_ document: PayloadDocument) {
         guard let root = document.value.objectValue else {
             self.refuse(
                 .malformed,
@@ -80,7 +81,7 @@ struct RawPayload {
         self.mutableContent = subject.aps["mutable-content"]?.int32Value ?? 0
     }
 
-    private mutating func addViolations(of subject: PayloadSubject) {
+    private func addViolations(of subject: PayloadSubject) {
         for path in subject.conflicts {
             self.refuse(
                 .conflict,
