@@ -133,6 +133,22 @@ struct APIKeyTests {
         }
     }
 
+    @Test("a change keeps the mode of the file", arguments: [0o600, 0o640, 0o644])
+    func mode(_ mode: Int) async throws {
+        try await TestDirectory.with { directory in
+            let file = KeysFile(path: directory + "/keys.jsonl")
+            for _ in 1...2 {
+                let record = try self.record(APIKey())
+                try file.update { $0.append(record) }
+                try FileManager.default.setAttributes(
+                    [.posixPermissions: mode], ofItemAtPath: file.path)
+            }
+            try file.update { $0[0].revoked = Self.now }
+            let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
+            #expect(attributes[.posixPermissions] as? Int == mode)
+        }
+    }
+
     @Test("a change that fails leaves the file as it was")
     func failedChange() async throws {
         struct Refused: Error {}

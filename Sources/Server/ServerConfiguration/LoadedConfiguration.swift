@@ -41,6 +41,23 @@ package struct LoadedConfiguration: Sendable {
         }
     }
 
+    /// What the server's user could not read, where another user looks at it.
+    ///
+    /// - Parameter file: the file that `configuration` was read from.
+    package func unreadableFiles(
+        of configuration: ServerConfiguration, from file: String?
+    ) -> [String] {
+        guard let user = ServerUser(ofDataDirectory: configuration.dataDirectory) else { return [] }
+        let settings = configuration.fileSettings(self.settings)
+        let own = file.flatMap { user.problem(reading: $0) }
+        return (own.map { [$0] } ?? [])
+            + settings.compactMap { setting in
+                user.problem(reading: setting.text).map {
+                    ConfigurationValues.problem(setting, "the server could not read it: \($0)")
+                }
+            }
+    }
+
     private func descriptorProblems(_ configuration: ServerConfiguration) -> [String] {
         guard let rule = configuration.descriptorRule(limit: DescriptorLimit.hard),
             let setting = self.settings.first(where: { $0.key.name == "connections.max" })

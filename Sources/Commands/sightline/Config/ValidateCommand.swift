@@ -12,7 +12,9 @@ struct ValidateCommand: ParsableCommand {
         abstract: "Say everything that is wrong with a configuration.",
         discussion: """
             Looks at the file, the flags and the SIGHTLINE_… variables as `sightline serve` would, \
-            and at the files and the directory that they name. Starts nothing and changes nothing.
+            and at the files and the directory that they name. Run by another user than the \
+            server's, who owns data_dir, it also says which of the files that one could not read. \
+            Starts nothing and changes nothing.
             Exit 0: a server could start with it. 78: it could not.
             """)
 
@@ -22,8 +24,11 @@ struct ValidateCommand: ParsableCommand {
     @OptionGroup var flags: ConfigurationFlags
 
     func run() throws {
-        do {
-            _ = try self.flags.source(file: self.file).load().checked()
+        do throws(ConfigurationError) {
+            let loaded = self.flags.source(file: self.file).load()
+            let configuration = try loaded.checked()
+            let unreadable = loaded.unreadableFiles(of: configuration, from: self.file)
+            guard unreadable.isEmpty else { throw ConfigurationError(unreadable) }
         } catch {
             for problem in error.problems { Console.error(problem.printable) }
             let count = error.problems.count

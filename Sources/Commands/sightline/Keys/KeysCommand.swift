@@ -12,8 +12,8 @@ struct KeysCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keys", abstract: "Make, list and revoke API keys.",
         discussion: """
-            They work on the file itself, with or without a server. A running one takes the new \
-            state at SIGHUP.
+            They work on the file itself, with or without a server, and keep its owner and mode: \
+            root may run them. A running server takes the new state at SIGHUP.
             """,
         subcommands: [KeysNewCommand.self, KeysListCommand.self, KeysRevokeCommand.self])
 }
@@ -26,10 +26,10 @@ struct KeysFileOptions: ParsableArguments {
     @Option(help: "A YAML file of keys and values.")
     var config: String?
 
-    /// The keys file.
+    /// The keys file, and the user of the server that reads it if that is another one.
     ///
     /// - Throws: the exit code if none is configured.
-    func file() throws -> KeysFile {
+    func place() throws -> Place {
         let source = ConfigurationSource(
             flags: self.keysFile.map { ["auth.keys_file": $0] } ?? [:],
             environment: ProcessInfo.processInfo.environment, file: self.config)
@@ -43,7 +43,23 @@ struct KeysFileOptions: ParsableArguments {
             Console.error("sightline: auth.keys_file is not set: name the file with --keys-file")
             throw ExitCode.configuration
         }
-        return KeysFile(path: path)
+        let directory = loaded.settings.first { $0.key.name == "data_dir" }
+        return Place(
+            file: KeysFile(path: path),
+            reader: directory.flatMap { ServerUser(ofDataDirectory: $0.text) })
+    }
+
+    struct Place {
+        let file: KeysFile
+        let reader: ServerUser?
+
+        /// Says so if the server could not read the file: it would keep the keys that it has.
+        func warn() {
+            guard let problem = self.reader?.problem(reading: self.file.path) else { return }
+            Console.error(
+                "sightline: the server could not read \(self.file.path.printable): "
+                    + problem.printable)
+        }
     }
 }
 
@@ -53,7 +69,7 @@ struct KeysNewCommand: ParsableCommand {
         commandName: "new", abstract: "Make an API key, and show it this once.",
         discussion: "The key alone goes to standard output: > key.txt keeps it.")
 
-    @OptionGroup var place: KeysFileOptions
+    @OptionGroup var options: KeysFileOptions
 
     @Option(help: "Whose key it is: 1 to 64 characters of a-z, 0-9, \".\", \"_\" and \"-\".")
     var tenant: String
@@ -107,7 +123,8 @@ struct KeysNewCommand: ParsableCommand {
 
     func run() throws {
         guard let tenant = Tenant(self.tenant) else { return }
-        let file = try self.place.file()
+        let place = try self.options.place()
+        let file = place.file
         let key = APIKey()
         let now = Date()
         let record = KeyRecord(
@@ -120,6 +137,7 @@ struct KeysNewCommand: ParsableCommand {
         } catch {
             throw Console.fail(error, .inputOutput)
         }
+        place.warn()
         if self.json {
             try Console.json(
                 Line(
@@ -139,7 +157,7 @@ struct KeysListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "Show the API keys, without their secrets.")
 
-    @OptionGroup var place: KeysFileOptions
+    @OptionGroup var options: KeysFileOptions
 
     @Flag(help: "Print one line of JSON per key.")
     var json = false
@@ -168,7 +186,8 @@ struct KeysListCommand: ParsableCommand {
     }
 
     func run() throws {
-        let file = try self.place.file()
+        let place = try self.options.place()
+        let file = place.file
         let now = Date()
         let lines: [Line]
         do {
@@ -176,6 +195,7 @@ struct KeysListCommand: ParsableCommand {
         } catch {
             throw Console.fail(error, .inputOutput)
         }
+        place.warn()
         guard !self.json else {
             for line in lines { try Console.json(line) }
             return
@@ -203,13 +223,14 @@ struct KeysRevokeCommand: ParsableCommand {
             connections.max_age_seconds, or a restart, ends them. Exit 1: there is no such key.
             """)
 
-    @OptionGroup var place: KeysFileOptions
+    @OptionGroup var options: KeysFileOptions
 
     @Argument(help: "The key's id, as `sightline keys list` shows it.")
     var id: String
 
     func run() throws {
-        let file = try self.place.file()
+        let place = try self.options.place()
+        let file = place.file
         let isKnown: Bool
         do {
             // Fails if the file is missing: `update` would create it.
@@ -226,6 +247,7 @@ struct KeysRevokeCommand: ParsableCommand {
         } catch {
             throw Console.fail(error, .inputOutput)
         }
+        place.warn()
         guard isKnown else {
             Console.error(
                 "sightline: \(file.path.printable) has no key \(self.id.printable): see "

@@ -1,7 +1,11 @@
+// stat() is CoreFoundation's or Glibc's, depending on which module the compiler loads first.
+internal import CoreFoundation
 internal import Foundation
+internal import Glibc
 
 /// The file of API keys, a JSON object per line, so that tools can read it and people can diff it.
-/// It is always replaced atomically.
+/// It is always replaced atomically, and keeps its owner and its mode: root may change the keys of
+/// a server that runs as another user.
 package struct KeysFile: Sendable {
     /// The maximum bytes of a file: some 50,000 keys.
     static let maxBytes = 16 << 20
@@ -45,11 +49,15 @@ package struct KeysFile: Sendable {
     /// Updates the file: reads it, lets `body` change the records and replaces it, under a lock
     /// that other commands take too. A crash leaves the old file or the new one.
     ///
-    /// - Throws: `Failure`, or an error of `body`; then nothing is changed.
+    /// - Throws: `UnusableFileError`, or an error of `body`; then nothing is changed.
     package func update<Value>(_ body: (inout [KeyRecord]) throws -> Value) throws -> Value {
-        let lock = open(self.path + ".lock", O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
-        guard lock >= 0, flock(lock, LOCK_EX) == 0 else { throw self.failure("locked") }
+        let permissions = try self.permissions()
+        let lock = open(self.path + ".lock", O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard lock >= 0 else { throw self.failure("locked") }
         defer { close(lock) }
+        // The lock belongs to the file's owner as well, whoever took it first.
+        try self.apply(Permissions(permissions, mode: 0o600), to: lock)
+        guard flock(lock, LOCK_EX) == 0 else { throw self.failure("locked") }
         let exists = access(self.path, F_OK) == 0
         var records = exists ? try self.records() : []
         let value = try body(&records)
@@ -61,29 +69,100 @@ package struct KeysFile: Sendable {
             data.append(try encoder.encode(record))
             data.append(0x0a)
         }
-        try self.replace(with: data)
+        try self.replace(with: data, permissions)
         return value
     }
 
+    // MARK: Owner and mode
+
+    /// Who owns the file, and who may read it.
+    private struct Permissions {
+        let owner: uid_t
+        let group: gid_t
+        let mode: mode_t
+
+        init(owner: uid_t, group: gid_t, mode: mode_t) {
+            (self.owner, self.group, self.mode) = (owner, group, mode)
+        }
+
+        init(_ other: Permissions, mode: mode_t) {
+            self.init(owner: other.owner, group: other.group, mode: mode)
+        }
+    }
+
+    /// Those that the file keeps; those of a new one if it does not exist.
+    private func permissions() throws -> Permissions {
+        let exists = access(self.path, F_OK) == 0
+        let kept = exists ? try self.permissions(of: self.path) : try self.newPermissions()
+        // Checked before anything is created that the owner could not use.
+        guard geteuid() == 0 || geteuid() == kept.owner else { throw self.failure(EPERM, kept) }
+        return kept
+    }
+
+    private func permissions(of path: String) throws -> Permissions {
+        var status = stat()
+        guard stat(path, &status) == 0 else { throw self.failure("written") }
+        return Permissions(
+            owner: status.st_uid, group: status.st_gid, mode: status.st_mode & 0o777)
+    }
+
+    /// What root creates belongs to the owner of the directory. In a directory of root that another
+    /// group may read, such as a server's, that group may read the file too.
+    private func newPermissions() throws -> Permissions {
+        let directory = try self.permissions(of: self.folder)
+        guard geteuid() == 0 else {
+            return Permissions(owner: geteuid(), group: getegid(), mode: 0o600)
+        }
+        let isShared = directory.owner == 0 && directory.group != 0 && directory.mode & 0o040 != 0
+        return Permissions(directory, mode: isShared ? 0o640 : 0o600)
+    }
+
+    /// Gives an open file its owner, group and mode.
+    private func apply(_ permissions: Permissions, to file: CInt) throws {
+        var status = stat()
+        guard fstat(file, &status) == 0 else { throw self.failure("written") }
+        let isTheirs = status.st_uid == permissions.owner && status.st_gid == permissions.group
+        guard isTheirs || fchown(file, permissions.owner, permissions.group) == 0 else {
+            throw self.failure(errno, permissions)
+        }
+        guard status.st_mode & 0o777 == permissions.mode || fchmod(file, permissions.mode) == 0
+        else { throw self.failure("written") }
+    }
+
+    private func failure(_ reason: CInt, _ permissions: Permissions) -> UnusableFileError {
+        UnusableFileError(
+            description: "\(self.path) belongs to user \(permissions.owner) and group "
+                + "\(permissions.group), which this user cannot keep: "
+                + "\(String(cString: strerror(reason))); run it as that user, or as root")
+    }
+
+    private var folder: String {
+        let folder = (self.path as NSString).deletingLastPathComponent
+        return folder.isEmpty ? "." : folder
+    }
+
+    // MARK: Replacing
+
     /// Writes and syncs a new file, then renames it over the old one.
-    private func replace(with data: Data) throws {
+    private func replace(with data: Data, _ permissions: Permissions) throws {
         let temporary = self.path + ".new"
         _ = unlink(temporary)
         let file = open(temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw self.failure("written") }
         let handle = FileHandle(fileDescriptor: file, closeOnDealloc: true)
         do {
+            try self.apply(permissions, to: file)
             try handle.write(contentsOf: data)
             guard fsync(file) == 0, rename(temporary, self.path) == 0 else {
                 throw self.failure("written")
             }
         } catch {
+            let problem = error as? UnusableFileError ?? self.failure("written")
             _ = unlink(temporary)
-            throw self.failure("written")
+            throw problem
         }
         // Sync the rename too, or a power cut could restore a revoked key.
-        let folder = (self.path as NSString).deletingLastPathComponent
-        let directory = open(folder.isEmpty ? "." : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let directory = open(self.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard directory >= 0 else { throw self.failure("synced") }
         defer { close(directory) }
         guard fsync(directory) == 0 else { throw self.failure("synced") }

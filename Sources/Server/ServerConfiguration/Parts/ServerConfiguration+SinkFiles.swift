@@ -19,6 +19,16 @@ extension ServerConfiguration {
         }
     }
 
+    /// The settings that name a file: the server's own, and those of the listed sinks.
+    func fileSettings(_ settings: [ConfigurationSetting]) -> [ConfigurationSetting] {
+        let listed = self.sinks.flatMap { sink in
+            Self.settings(of: sink, settings).filter { sink.settings[$0.key.name] != nil }
+        }
+        return (settings + listed).filter { setting in
+            !setting.text.isEmpty && ["file", "PEM file"].contains(setting.key.unit)
+        }
+    }
+
     /// The settings as a sink sees them: those of its item, where `sinks` has it, come first.
     private static func settings(
         of sink: ListedSink, _ settings: [ConfigurationSetting]
