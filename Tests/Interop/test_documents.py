@@ -2,6 +2,7 @@
 
 import pathlib
 import re
+import sqlite3
 import subprocess
 
 import pytest
@@ -78,3 +79,15 @@ def test_each_answer_to_where_something_is_names_what_is_there():
                 found = [path for path in sources(file)
                          if re.search(rf"(func|var|let) {word}\b", path.read_text())]
                 assert found, f"{file} has no {place}"
+
+
+def test_a_backup_by_the_page_is_its_owners_alone(tmp_path):
+    """The command of docs/operations.md, under the umask of most systems."""
+    words = re.search(r"`(umask 077; sqlite3 [^`]+)`", (ROOT / "docs/operations.md").read_text())[1]
+    source = tmp_path / "source.db"
+    with sqlite3.connect(source) as database:
+        database.execute("CREATE TABLE hits (id)")
+    words = words.replace("/var/lib/sightline/hits.db", str(source))
+    words = words.replace("/backup/", f"{tmp_path}/")
+    subprocess.run(["sh", "-c", words], check=True, timeout=60, umask=0o022)
+    assert (tmp_path / "hits.db").stat().st_mode & 0o777 == 0o600

@@ -47,6 +47,8 @@ def check_letters(server: Server) -> None:
     again = run("replay", *where, code=1)
     assert "0 delivered" in again.stdout, again.stdout
 
+    assert "1 dead letters of the sink nats" in again.stderr and "--from nats" in again.stderr
+
     # Another sink's letters, into the one of today.
     run("replay", *where, "--from", "nats")
     left = lines(run("tail", *where, "--rejected", "--json").stdout)
@@ -60,13 +62,34 @@ def check_letters(server: Server) -> None:
                     for number in (1, 2, 3, 4)]
 
 
+def check_counts(server: Server, expected: dict[str, int], *options: str) -> None:
+    """A dry run counts the letters of every sink; --from and --sink name one."""
+    where = ("replay", "--data-dir", server.directory, *options, "--dry-run")
+    counted = lines(run(*where, "--json").stdout)
+    assert counted == [{"refused_by": sink, "letters": expected[sink]} for sink in sorted(expected)]
+    told = [f"{expected[sink]} dead letters of the sink {sink}" for sink in sorted(expected)]
+    assert run(*where).stdout.splitlines() == (told or ["no dead letters"])
+    for option in ("--from", "--sink"):
+        for sink in ("nats", "kafka"):
+            one = run(*where, option, sink).stdout
+            assert f"{expected.get(sink, 'no')} dead letters of the sink {sink}" in one
+            assert len(one.splitlines()) == 1
+
+
+@pytest.mark.parametrize("sinks", ["[{type: sqlite}]", "[{type: sqlite}, {type: jsonl}]"])
+def test_letters_of_no_sink_are_none(make_server, sinks):
+    server = make_server(f"--set=sinks={sinks}").start()
+    check_counts(server, {}, *server.arguments)
+    put(server, letter(1, sink="nats"))
+    check_counts(server, {"nats": 1}, *server.arguments)
+
+
 @pytest.mark.parametrize("is_running", [True, False], ids=["running", "stopped"])
 def test_letters_go_back_to_the_sink(make_server, is_running):
     server = make_server().start()
     put(server, *(letter(number) for number in (1, 2, 3)), letter(4, sink="nats"),
         ("sqlite", 2, 0, None, "damaged", None, 1, b"no record"))
-    counted = run("replay", "--data-dir", server.directory, "--dry-run", "--json")
-    assert json.loads(counted.stdout)["letters"] == 4
+    check_counts(server, {"nats": 1, "sqlite": 4})
     if not is_running:
         server.terminate()
     check_letters(server)
@@ -107,11 +130,14 @@ def test_kept_hits_go_to_a_sink_once_more(make_server, seed, sinks, folder):
     wait_until(lambda: len(line_ids(server, folder)) == owed, "the lines to be written")
     config = ("--data-dir", server.directory, f"--set=sinks={sinks}", "--sink", name)
     done = json.loads(run("replay", *config, "--since", "1h", "--json").stdout)
-    assert done == {"delivered": owed, "refused": 0}
+    assert done == {"delivered": owed, "refused": 0, "filtered": 100 - owed}
     found = line_ids(server, folder)
     assert len(found) == 2 * owed and len(set(found)) == owed
-    later = json.loads(run("replay", *config, "--since", "2099-01-01", "--json").stdout)
-    assert later == {"delivered": 0, "refused": 0}
+    # Of nothing it is said that it is nothing.
+    later = run("replay", *config, "--since", "2099-01-01", "--json", code=66)
+    assert json.loads(later.stdout) == {"delivered": 0, "refused": 0, "filtered": 0}
+    assert "nothing is kept since 2099-01-01T00:00:00" in later.stderr
+    assert "journal.retain_seconds" in later.stderr
     # sqlite keeps each once.
     if "{type: sqlite}" in sinks:
         server.wait_for_hits(owed)

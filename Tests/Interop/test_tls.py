@@ -14,6 +14,7 @@ import urllib.request
 
 import grpc
 import pytest
+from cryptography import x509
 from hpack import Decoder, Encoder
 from hyperframe.frame import SettingsFrame
 
@@ -449,6 +450,9 @@ def test_dev_certs(pki, serve, tmp_path):
     assert set(modes) == {"ca.pem", "server.pem", "server.key", "client.pem", "client.key"}
     assert modes["server.key"] == modes["client.key"] == 0o600
     before = {path: path.read_bytes() for path in made.iterdir()}
+    assert all(text.endswith(b"-----\n") for text in before.values())
+    joined = before[made / "server.pem"] + before[made / "ca.pem"]
+    assert len(x509.load_pem_x509_certificates(joined)) == 2, "joined, they are PEM too"
     assert subprocess.run(command, capture_output=True, timeout=60).returncode == 1
     assert before == {path: path.read_bytes() for path in made.iterdir()}
     server = serve(*settings(made / "server.pem", made / "server.key", made / "ca.pem"))

@@ -7,6 +7,7 @@ internal import GRDB
 internal import ServerConfiguration
 internal import Storage
 internal import TrackingJournal
+internal import TrackingReport
 internal import TrackingServer
 
 /// Delivers dead letters again, and deletes those that the sink stores.
@@ -21,10 +22,10 @@ struct ReplayCommand: AsyncParsableCommand {
             its data directory. With --since it delivers to --sink what the hits.db of another \
             sink has since then (of one without a filter), and the rest from the journal: a sink \
             that knows hits by their id has each once, another twice.
-            Exit 0: the sink has them all. 1: it has refused some. 69: there is no \
-            dead_letters.db, the sink takes nothing now, or --since finds no running server. 78: \
-            the configuration is wrong, --sink has to say which sink, or a newer build has \
-            written the letters.
+            Exit 0: the sink has them all. 1: it has refused some. 66: nothing is kept since \
+            then. 69: there is no dead_letters.db, the sink takes nothing now, or --since finds no \
+            running server. 78: the configuration is wrong, --sink has to say which sink, or a \
+            newer build has written the letters.
             """)
 
     @Option(help: "A YAML file of keys and values.")
@@ -41,10 +42,10 @@ struct ReplayCommand: AsyncParsableCommand {
     @Option(help: "Deliver at most so many, the oldest first, 1 to 100000000.")
     var limit: Int?
 
-    @Flag(help: "Only count them.")
+    @Flag(help: "Only count the dead letters of each sink, or of --from.")
     var dryRun = false
 
-    @Flag(help: "Print one line of JSON.")
+    @Flag(help: "Print one line of JSON; with --dry-run one per sink.")
     var json = false
 
     /// The result as printed with --json.
@@ -55,6 +56,12 @@ struct ReplayCommand: AsyncParsableCommand {
         let delivered: Int
         let refused: Int
         let unreadable: Int
+    }
+
+    /// What a dry run counts, as printed with --json.
+    private struct Kept: Encodable {
+        let refusedBy: String
+        let letters: Int
     }
 
     func validate() throws {
@@ -73,6 +80,8 @@ struct ReplayCommand: AsyncParsableCommand {
             let configuration = try self.configuration()
             if let since {
                 try await self.replayHits(since: since, configuration)
+            } else if self.dryRun {
+                try await self.count(configuration)
             } else {
                 try await self.replayLetters(configuration)
             }
@@ -108,22 +117,51 @@ struct ReplayCommand: AsyncParsableCommand {
         } else {
             Console.out("\(counts.delivered) hits delivered to the sink \(name) once more")
             if counts.refused > 0 { Console.out("\(counts.refused) refused") }
+            if counts.filtered > 0 { Console.out("\(counts.filtered) not passed by its filter") }
+        }
+        guard !counts.isEmpty else {
+            Console.error(
+                "sightline: nothing is kept since \(ReportTime.utc(time)): the hits.db of another "
+                    + "sink has no hit of then, nor has the journal, which keeps what all sinks "
+                    + "have for journal.retain_seconds")
+            throw ExitCode.noInput
         }
         if counts.refused > 0 { throw ExitCode.failure }
     }
 
     // MARK: Dead letters
 
-    private func replayLetters(_ configuration: ServerConfiguration) async throws {
-        let target = try self.target(configuration)
-        // Fails if the file is missing; `DeadLetters` would create it.
-        let file = try DatabaseFile.open(
+    /// Fails if the file is missing; `DeadLetters` would create it.
+    private func letters(_ configuration: ServerConfiguration) throws -> DatabaseQueue {
+        try DatabaseFile.open(
             DeadLetterRow.fileName, in: configuration.dataDirectory,
             formatVersion: DeadLetterRow.formatVersion)
+    }
+
+    /// Counts the letters of each sink; of one if one is named.
+    private func count(_ configuration: ServerConfiguration) async throws {
+        let all = try await self.letters(configuration).read { try DeadLetters.counts(in: $0) }
+        let named = self.from ?? self.flags.sink
+        let counts = all.filter { named == nil || $0.sink == named }
+        for (sink, letters) in counts {
+            if self.json {
+                try Console.json(Kept(refusedBy: sink, letters: letters))
+            } else {
+                Console.out("\(letters) dead letters of the sink \(sink)")
+            }
+        }
+        if counts.isEmpty, !self.json {
+            Console.out(named.map { "no dead letters of the sink \($0)" } ?? "no dead letters")
+        }
+    }
+
+    private func replayLetters(_ configuration: ServerConfiguration) async throws {
+        let target = try self.target(configuration)
         let refuser = self.from ?? target.name
-        let count = try await file.read { try DeadLetters.count(of: refuser, in: $0) }
+        let kept = try await self.letters(configuration).read { try DeadLetters.counts(in: $0) }
+        let count = kept.first { $0.sink == refuser }?.letters ?? 0
         var counts = Replay.Counts()
-        if !self.dryRun, count > 0 {
+        if count > 0 {
             if let done = try await self.replayRunning(refuser, to: target.name, configuration) {
                 counts = done
             } else {
@@ -135,7 +173,12 @@ struct ReplayCommand: AsyncParsableCommand {
                 refusedBy: refuser, sink: target.name, letters: count,
                 delivered: counts.delivered, refused: counts.refused, unreadable: counts.unreadable)
         )
-        if !self.dryRun, counts.delivered < count { throw ExitCode.failure }
+        for (sink, letters) in kept where sink != refuser {
+            Console.error(
+                "sightline: \(letters) dead letters of the sink \(sink) are kept as well: see "
+                    + "--from \(sink)")
+        }
+        if counts.delivered < count { throw ExitCode.failure }
     }
 
     /// Asks the running server; nil if none runs.
@@ -193,7 +236,6 @@ struct ReplayCommand: AsyncParsableCommand {
     private func show(_ summary: Summary) throws {
         guard !self.json else { return try Console.json(summary) }
         Console.out("\(summary.letters) dead letters of the sink \(summary.refusedBy)")
-        guard !self.dryRun else { return }
         Console.out("\(summary.delivered) delivered to the sink \(summary.sink)")
         if summary.refused > 0 { Console.out("\(summary.refused) refused again, and kept") }
         if summary.unreadable > 0 {

@@ -4,13 +4,14 @@ internal import SinkKit
 internal import Storage
 
 extension DeadLetters {
-    /// The number of a sink's letters, in a dead_letters.db of any format.
+    /// The number of letters of each sink that has some, in a dead_letters.db of any format.
     ///
     /// - Throws: SQLite's error.
-    package static func count(of sink: String, in database: Database) throws -> Int {
-        try Int.fetchOne(
-            database, sql: "SELECT count(*) FROM dead_letters WHERE sink = ?",
-            arguments: [sink]) ?? 0
+    package static func counts(in database: Database) throws -> [(sink: String, letters: Int)] {
+        try Row.fetchAll(
+            database,
+            sql: "SELECT sink, count(*) FROM dead_letters GROUP BY sink ORDER BY sink"
+        ).map { (sink: $0[0] ?? "", letters: $0[1] ?? 0) }
     }
 
     /// The letters of a sink after row `id`, oldest first.

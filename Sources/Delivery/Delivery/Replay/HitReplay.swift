@@ -15,11 +15,16 @@ package struct HitReplay: Sendable {
         package var delivered = 0
         /// Hits that it refused, or cannot be given; a replay does not make dead letters of them.
         package var refused = 0
+        /// Hits that the sink's filter does not pass.
+        package var filtered = 0
 
         /// Creates counts.
-        package init(delivered: Int = 0, refused: Int = 0) {
-            (self.delivered, self.refused) = (delivered, refused)
+        package init(delivered: Int = 0, refused: Int = 0, filtered: Int = 0) {
+            (self.delivered, self.refused, self.filtered) = (delivered, refused, filtered)
         }
+
+        /// Whether nothing was there to deliver.
+        package var isEmpty: Bool { self == Self() }
     }
 
     /// Creates a replay to a sink, of the hits that its filter passes.
@@ -59,6 +64,7 @@ package struct HitReplay: Sendable {
     ) async throws {
         let all = HitBatch(journal: self.journal, sequence: sequence, payload: page.payload)
         let hits = try self.filter.map { try all.filtered(by: $0) } ?? all
+        counts.filtered += all.hitCount - hits.hitCount
         if hits.hitCount == 0 { return }
         switch await self.sink.deliver(hits) {
         case .delivered: counts.delivered += hits.hitCount

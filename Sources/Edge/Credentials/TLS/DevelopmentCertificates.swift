@@ -10,8 +10,13 @@ package struct DevelopmentCertificates {
     package struct File {
         /// Its name, without a directory.
         package let name: String
-        /// Its contents.
+        /// Its contents, which end with a line's end: joined files are PEM too.
         package let text: String
+
+        init(name: String, pem: String) {
+            self.name = name
+            self.text = pem.hasSuffix("\n") ? pem : pem + "\n"
+        }
     }
 
     /// The organization in every certificate.
@@ -56,11 +61,11 @@ package struct DevelopmentCertificates {
                     SubjectAlternativeNames(alternatives.map(Self.alternativeName))
                 })
             return [
-                File(name: "\(file).pem", text: try certificate.serializeAsPEM().pemString),
-                File(name: "\(file).key", text: key.pemRepresentation),
+                File(name: "\(file).pem", pem: try certificate.serializeAsPEM().pemString),
+                File(name: "\(file).key", pem: key.pemRepresentation),
             ]
         }
-        let root = File(name: "ca.pem", text: try authority.serializeAsPEM().pemString)
+        let root = File(name: "ca.pem", pem: try authority.serializeAsPEM().pemString)
         self.files =
             try [root] + pair("server", names.first ?? "localhost", names, .serverAuth)
             + pair("client", client, [client], .clientAuth)
