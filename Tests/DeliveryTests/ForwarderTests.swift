@@ -183,7 +183,15 @@ struct ForwarderTests {
         let journal = try await self.journal("failing", commits: 1...3)
         journal.finish()
         let sink = FailingSink([.delivered, .rejected([1: "no such delivery"])])
-        try await self.forwarder(journal, sink).run()
+        let log = InMemoryLogHandler()
+        try await self.forwarder(journal, sink, log: log).run()
+        // Where the letter is, and none of the backend's words.
+        let warnings = log.entries.filter { $0.level == .warning }
+        #expect(warnings.count == 1)
+        let place: Logger.Metadata = [
+            "sink": "failing", "letters": .stringConvertible(1), "sequence": .stringConvertible(2),
+        ]
+        #expect(warnings.first?.metadata == place)
         #expect(sink.sequences == [1, 2, 3])
         #expect(journal.cursor(of: "failing") == 3)
         let letters = try self.letters()

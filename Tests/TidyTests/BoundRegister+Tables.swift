@@ -63,8 +63,9 @@ extension BoundRegister {
             .one("a log record or a span"), "Telemetry/BoundedAttributes", "Telemetry/JSONLine",
             "Telemetry/LogRecord", "Telemetry/SpanRecord"),
         BoundRow(
-            .one("the program, which fixes its size"), "HTTP2Edge/ConnectionEnds.State",
-            "Operations/Quarantine", "SinkKit/ProtoDescriptors", "SinkKit/ProtoJSONSchema",
+            .one("the program, which fixes its size"), "Delivery/DeadLetterLog",
+            "HTTP2Edge/ConnectionEnds.State", "Operations/Quarantine", "SinkKit/ProtoDescriptors",
+            "SinkKit/ProtoJSONSchema",
             "Telemetry/HistogramSeries", "Telemetry/MetricsRegistry",
             "Telemetry/MetricsRegistry.Family", "Telemetry/MetricsRegistry.State",
             "TrackingJournal/Checkpointer", "TrackingJournal/SinkCursors",

@@ -22,6 +22,20 @@ extension Forwarder {
             }
             try await self.deadLetters.keep(hits, reasons: reasons, sink: self.name)
             self.metrics.kept(reasons.count)
+            self.log(reasons, of: hits)
+        }
+    }
+
+    /// Says at most once a minute for each reason that there are letters, and where the first is.
+    private func log(_ reasons: [Int: String], of hits: HitBatch) {
+        for record in self.deadLetterLog.note(reasons, at: self.journal.wallTime) {
+            let group = hits.groups.first { $0.positions.contains(record.position) }
+            self.logger.warning(
+                "hits were refused and are dead letters, `sightline tail --rejected` says why",
+                metadata: [
+                    "sink": "\(self.name)", "letters": .stringConvertible(record.letters),
+                    "sequence": .stringConvertible(group?.sequence ?? hits.sequence),
+                ])
         }
     }
 

@@ -21,6 +21,7 @@ package struct Forwarder: Service {
     private let clock: any Clock<Duration>
     let metrics: SinkMetrics
     let logger: Logger
+    let deadLetterLog = DeadLetterLog()
     private let maxLinks: Int
     private let maxBatch: BatchLimit
     private let flushTimeout: Duration
