@@ -201,8 +201,8 @@ let server: [Target] = [
     module(
         "Server/TrackingServer",
         [
-            "ConfigurationKeys", "DeliveryDiagnosis", "PayloadInspector", "ServerConfiguration",
-            "Telemetry",
+            "ConfigurationKeys", "DeliveryDiagnosis", "FileSinks", "PayloadInspector",
+            "ServerConfiguration", "Telemetry",
         ]
             + edge + hits + service + tracing
             + libraries(

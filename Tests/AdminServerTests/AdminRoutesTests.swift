@@ -164,4 +164,8 @@ struct NoSinks: SinkOperator {
     func replayHits(to sink: String, since: Int64) throws -> HitReplay.Counts {
         throw SinkOperationError.unknownSink(sink, known: [])
     }
+
+    func replayFile(_ path: String, to sink: String) throws -> HitReplay.Counts {
+        throw SinkOperationError.unknownSink(sink, known: [])
+    }
 }

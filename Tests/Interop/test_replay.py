@@ -155,3 +155,37 @@ def test_errors_of_replay_say_what_to_do(tmp_path):
     assert "admin.sock" in gone.stderr and "running server" in gone.stderr, gone.stderr
     assert "is no time" in run("replay", "--since", "soon", code=64).stderr
     assert "--since takes neither" in run("replay", "--since", "1h", "--dry-run", code=64).stderr
+    none = tmp_path / "none.jsonl"
+    assert str(none) in run("replay", "--from", none, "--sink", "sqlite", code=66).stderr
+    assert "one sink" in run("replay", "--from", "nats", "kafka", code=64).stderr
+    assert "neither --limit" in run("replay", "--from", none, "--dry-run", code=64).stderr
+
+
+@pytest.mark.parametrize("compression", ["none", "zstd"])
+def test_an_archive_of_lines_is_read_back_into_a_sink(make_server, seed, compression):
+    """Once each, however often; and a line that is no hit is counted and harms no other."""
+    source = make_server("--sink=jsonl", f"--set=jsonl.compression={compression}").start()
+    facts = Facts(seed, int(time.time()))
+    events = [facts.push(kind=e.PUSH_INTERACTION_KIND_OPENED).event for _ in range(700)]
+    with source.channel() as channel:
+        source.stub(channel).RecordEvents(s.RecordEventsRequest(events=events))
+    assert source.terminate() == 0
+    files = sorted((source.directory / "hits").glob("*.jsonl*"))
+    target = make_server("--sink=sqlite").start()
+    command = ("replay", "--data-dir", target.directory, "--from", *files, "--sink", "sqlite")
+    for _ in range(2):
+        done = json.loads(run(*command, "--json").stdout)
+        assert done == {"delivered": 1400, "refused": 0, "filtered": 0}
+        assert target.hit_count() == 1400
+    if compression == "none":
+        written = [json.loads(line) for file in files for line in file.read_text().splitlines()]
+        found = target.query("SELECT broadlog_id, kind, traceparent FROM hits")
+        assert sorted(map(tuple, found)) == sorted(
+            (line["broadlogId"], line["kind"].removeprefix("HIT_KIND_").lower(),
+             line["traceContext"]["traceparent"]) for line in written)
+        with files[0].open("ab") as file:
+            file.write(b'no hit\n{"hitId": "torn')
+        assert "1 refused" in run(*command, code=1).stdout
+        target.directory.joinpath("empty.jsonl").touch()
+        empty = run(*command[:4], target.directory / "empty.jsonl", "--sink", "sqlite", code=66)
+        assert "the files have no hit" in empty.stderr

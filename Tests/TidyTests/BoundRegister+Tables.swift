@@ -31,7 +31,9 @@ extension BoundRegister {
             "WebhookSink/WebhookResponse"),
         BoundRow(
             .one("an erasure"), "FileSinks/LinesErasure", "PostgreSQLSink/RowErasure"),
-        BoundRow(.one("a replay, of which one is under way"), "SQLiteSink/StoredHits.Page"),
+        BoundRow(
+            .one("a replay, of which one is under way"), "FileSinks/ArchivedHits",
+            "FileSinks/ArchivedText", "SQLiteSink/StoredHits.Page"),
         BoundRow(
             .common(
                 because: "bounded by the sink's own keys and files: it delivers the hits of all "

@@ -25,6 +25,12 @@ package protocol SinkOperator: Sendable {
     /// - Parameter since: microseconds since 1970.
     /// - Throws: `SinkOperationError`, `HitReplayInterruption`, or SQLite's error.
     func replayHits(to sink: String, since: Int64) async throws -> HitReplay.Counts
+
+    /// Delivers the hits in a file of the sink jsonl to a sink.
+    ///
+    /// - Parameter path: absolute.
+    /// - Throws: `SinkOperationError`, `HitReplayInterruption`, or an error of the file.
+    func replayFile(_ path: String, to sink: String) async throws -> HitReplay.Counts
 }
 
 /// Why an operation cannot begin.

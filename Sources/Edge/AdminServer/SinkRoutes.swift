@@ -34,7 +34,7 @@ struct SinkRoutes: Sendable {
         return try AdminAnswer.json(.ok, SinkPauseAnswer(name: state.name, isPaused: isPaused))
     }
 
-    /// Replays the hits kept since `since`, or dead letters without it.
+    /// Replays the hits kept since `since`, or those in `file`, or dead letters.
     private func replay(
         _ request: Request, _ context: BasicRequestContext
     ) async throws -> Response {
@@ -46,6 +46,14 @@ struct SinkRoutes: Sendable {
             }
             return try AdminAnswer.json(
                 .ok, try await self.sinks.replayHits(to: name, since: since))
+        }
+        if let file = query["file"] {
+            // A relative path would be one of the server's own folder.
+            guard file.hasPrefix("/") else {
+                return AdminAnswer.text(.badRequest, "file has to be an absolute path")
+            }
+            return try AdminAnswer.json(
+                .ok, try await self.sinks.replayFile(String(file), to: name))
         }
         let limit = query["limit"].map { Int($0) } ?? .max
         guard let limit, limit > 0 else {

@@ -9,23 +9,26 @@ internal import Storage
 internal import TrackingJournal
 internal import TrackingReport
 internal import TrackingServer
+internal import WireFormat
 
 /// Delivers dead letters again, and deletes those that the sink stores.
 struct ReplayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay",
-        abstract: "Deliver dead letters, or what is kept since some time, once more.",
+        abstract: "Deliver dead letters, what is kept since some time, or files of lines again.",
         discussion: """
             For when what made the sink refuse them has been mended; `tail --rejected` shows them \
             with their reasons. What the sink takes is forgotten, what it refuses again stays with \
             its new reason. A running server does it itself, and is asked through admin.sock in \
             its data directory. With --since it delivers to --sink what the hits.db of another \
             sink has since then (of one without a filter), and the rest from the journal: a sink \
-            that knows hits by their id has each once, another twice.
-            Exit 0: the sink has them all. 1: it has refused some. 66: nothing is kept since \
-            then. 69: there is no dead_letters.db, the sink takes nothing now, or --since finds no \
-            running server. 78: the configuration is wrong, --sink has to say which sink, or a \
-            newer build has written the letters.
+            that knows hits by their id has each once, another twice. With --from FILES a running \
+            server reads them, files of a sink jsonl, plain or compressed, and delivers their hits.
+            Exit 0: the sink has them all. 1: it has refused some, or lines are no hits. 66: \
+            nothing is kept since then, or a file is missing or has no hit. 69: there is no \
+            dead_letters.db, the sink takes nothing now, or --since or FILES find no running \
+            server. 78: the configuration is wrong, --sink has to say which sink, or a newer build \
+            has written the letters.
             """)
 
     @Option(help: "A YAML file of keys and values.")
@@ -33,8 +36,10 @@ struct ReplayCommand: AsyncParsableCommand {
 
     @OptionGroup var flags: ConfigurationFlags
 
-    @Option(help: "The sink that rejected them, if it is not the one that gets them.")
-    var from: String?
+    @Option(
+        parsing: .upToNextOption,
+        help: "The sink that rejected them, if it is not the one that gets them; or files.")
+    var from: [String] = []
 
     @Option(help: "Deliver what was received since then, as in 2h or 2026-11-01T08:00:00Z.")
     var since: String?
@@ -68,17 +73,31 @@ struct ReplayCommand: AsyncParsableCommand {
         if let limit, !(1...100_000_000).contains(limit) {
             throw ValidationError("--limit \(limit) is outside 1 to 100000000.")
         }
+        guard self.from.count <= 1 || self.files.count == self.from.count else {
+            throw ValidationError("--from takes the name of one sink, or files such as ./a.jsonl.")
+        }
+        if !self.files.isEmpty, self.limit != nil || self.dryRun {
+            throw ValidationError("--from FILES takes neither --limit nor --dry-run.")
+        }
         guard let since else { return }
-        if self.from != nil || self.limit != nil || self.dryRun {
+        if !self.from.isEmpty || self.limit != nil || self.dryRun {
             throw ValidationError("--since takes neither --from, --limit nor --dry-run.")
         }
         _ = try TimeOption.time(since, of: "--since")
     }
 
+    /// Files to deliver: no sink's name has a dot or a slash.
+    private var files: [String] { self.from.filter { $0.contains { "./".contains($0) } } }
+
+    /// The sink whose letters are delivered, if it is named.
+    private var refuser: String? { self.files.isEmpty ? self.from.first : nil }
+
     func run() async throws {
         do {
             let configuration = try self.configuration()
-            if let since {
+            if !self.files.isEmpty {
+                try await self.replayFiles(configuration)
+            } else if let since {
                 try await self.replayHits(since: since, configuration)
             } else if self.dryRun {
                 try await self.count(configuration)
@@ -112,6 +131,33 @@ struct ReplayCommand: AsyncParsableCommand {
         let time = try TimeOption.time(since, of: "--since")
         let counts = try await client.post(
             "/sinks/\(name)/replay", [("since", "\(time)")], as: HitReplay.Counts.self)
+        try self.show(
+            counts, of: name,
+            nothing: "nothing is kept since \(ReportTime.utc(time)): the hits.db of another sink "
+                + "has no hit of then, nor has the journal, which keeps what all sinks have for "
+                + "journal.retain_seconds")
+    }
+
+    private func replayFiles(_ configuration: ServerConfiguration) async throws {
+        let paths = self.files.map {
+            URL(filePath: $0).standardizedFileURL.path(percentEncoded: false)
+        }
+        for path in paths where !FileManager.default.fileExists(atPath: path) {
+            Console.error("sightline: there is no file \(path.printable)")
+            throw ExitCode.noInput
+        }
+        let client = try AdminSocketClient(of: configuration.dataDirectory)
+        let name = try self.target(configuration).name
+        var counts = HitReplay.Counts()
+        for path in paths {
+            counts += try await client.post(
+                "/sinks/\(name)/replay", [("file", path)], as: HitReplay.Counts.self)
+        }
+        try self.show(counts, of: name, nothing: "the files have no hit")
+    }
+
+    /// - Parameter nothing: what it means that there was none.
+    private func show(_ counts: HitReplay.Counts, of name: String, nothing: String) throws {
         if self.json {
             try Console.json(counts)
         } else {
@@ -120,10 +166,7 @@ struct ReplayCommand: AsyncParsableCommand {
             if counts.filtered > 0 { Console.out("\(counts.filtered) not passed by its filter") }
         }
         guard !counts.isEmpty else {
-            Console.error(
-                "sightline: nothing is kept since \(ReportTime.utc(time)): the hits.db of another "
-                    + "sink has no hit of then, nor has the journal, which keeps what all sinks "
-                    + "have for journal.retain_seconds")
+            Console.error("sightline: \(nothing)")
             throw ExitCode.noInput
         }
         if counts.refused > 0 { throw ExitCode.failure }
@@ -141,7 +184,7 @@ struct ReplayCommand: AsyncParsableCommand {
     /// Counts the letters of each sink; of one if one is named.
     private func count(_ configuration: ServerConfiguration) async throws {
         let all = try await self.letters(configuration).read { try DeadLetters.counts(in: $0) }
-        let named = self.from ?? self.flags.sink
+        let named = self.refuser ?? self.flags.sink
         let counts = all.filter { named == nil || $0.sink == named }
         for (sink, letters) in counts {
             if self.json {
@@ -157,7 +200,7 @@ struct ReplayCommand: AsyncParsableCommand {
 
     private func replayLetters(_ configuration: ServerConfiguration) async throws {
         let target = try self.target(configuration)
-        let refuser = self.from ?? target.name
+        let refuser = self.refuser ?? target.name
         let kept = try await self.letters(configuration).read { try DeadLetters.counts(in: $0) }
         let count = kept.first { $0.sink == refuser }?.letters ?? 0
         var counts = Replay.Counts()
@@ -226,7 +269,7 @@ struct ReplayCommand: AsyncParsableCommand {
             if let kind = SinkKind(rawValue: name) { return ListedSink(kind) }
         } else if sinks.count == 1 {
             return sinks[0]
-        } else if let sink = sinks.first(where: { $0.name == self.from }) {
+        } else if let sink = sinks.first(where: { $0.name == self.refuser }) {
             return sink
         }
         let names = sinks.map(\.name).joined(separator: ", ")

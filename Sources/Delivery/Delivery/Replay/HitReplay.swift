@@ -23,6 +23,13 @@ package struct HitReplay: Sendable {
             (self.delivered, self.refused, self.filtered) = (delivered, refused, filtered)
         }
 
+        /// Adds the outcome of another replay.
+        package static func += (left: inout Self, right: Self) {
+            left.delivered += right.delivered
+            left.refused += right.refused
+            left.filtered += right.filtered
+        }
+
         /// Whether nothing was there to deliver.
         package var isEmpty: Bool { self == Self() }
     }

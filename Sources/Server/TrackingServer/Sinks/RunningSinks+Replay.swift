@@ -1,6 +1,7 @@
 // Replays to the sinks of a running server, one at a time.
 internal import AdminServer
 internal import Delivery
+internal import FileSinks
 internal import ServerConfiguration
 internal import SinkKit
 internal import Synchronization
@@ -28,6 +29,15 @@ extension RunningSinks {
             // That backend may be behind the target, or paused.
             let rest = self.groups(since: since, after: stored.newestGroup, of: target.name)
             return try await replay.run([stored.pages, rest])
+        }
+    }
+
+    func replayFile(_ path: String, to sink: String) async throws -> HitReplay.Counts {
+        let target = try self.sink(sink)
+        let replay = HitReplay(to: target.sink.replayed, filter: target.listed.filter)
+        return try await self.alone {
+            let file = try ArchivedHits(path: path)
+            return try await replay.run([{ _ in try await file.page() }])
         }
     }
 

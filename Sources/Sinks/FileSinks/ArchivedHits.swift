@@ -1,0 +1,98 @@
+internal import Pacing
+package import SinkKit
+
+/// The hits in a file of the jsonl sink, plain or compressed, page by page for a replay. Reads as
+/// much as the file had when it was opened: the replay may append to it.
+package actor ArchivedHits {
+    /// The maximum number of hits in a page.
+    static let maxHits = 1000
+    /// A page ends with the hit that reaches so many bytes.
+    static let pageBytes = 1 << 20
+    /// The maximum bytes of a line: the largest event (512 KiB) with its ids, each byte escaped,
+    /// takes 6 MiB.
+    static let maxLineBytes = 8 << 20
+    private static let pieceBytes = 128 << 10
+
+    /// Reading files blocks.
+    private let executor = QueueExecutor(label: "sightline.archive")
+    /// A queue of its own.
+    package nonisolated var unownedExecutor: UnownedSerialExecutor {
+        self.executor.asUnownedSerialExecutor()
+    }
+    private let path: String
+    private var text: ArchivedText
+    /// Text that has been read; lines before `start` have been taken from it.
+    private var lines: [UInt8] = []
+    private var start = 0
+    private var pages: Int64 = 0
+
+    /// Opens a file; nothing is read yet. It is decompressed if its name ends with `.zst`.
+    ///
+    /// - Throws: `ArchiveError`.
+    package init(path: String) throws {
+        self.path = path
+        do {
+            self.text = try ArchivedText(path: path)
+        } catch {
+            throw ArchiveError(path: path, reason: "\(error)")
+        }
+    }
+
+    /// The next hits; nil at the end. Lines that are no hit are counted in their page, except for
+    /// what stands at the end without a line's end: a crash has left it, or it is being written.
+    ///
+    /// - Throws: `ArchiveError`.
+    package func page() throws -> HitPage? {
+        do {
+            var payload: [UInt8] = []
+            var (hits, unreadable) = (0, 0)
+            while hits < Self.maxHits, payload.count < Self.pageBytes, let line = try self.line() {
+                if let hit = KeptRecord.payload(ofLine: line.bytes) {
+                    payload += hit
+                    hits += 1
+                } else if line.isWhole {
+                    unreadable += 1
+                }
+            }
+            guard hits + unreadable > 0 else { return nil }
+            self.pages += 1
+            return HitPage(payload: payload, last: self.pages, unreadable: unreadable)
+        } catch {
+            throw ArchiveError(path: self.path, reason: "\(error)")
+        }
+    }
+
+    /// The next line that is not empty; nil at the end.
+    private func line() throws -> (bytes: [UInt8], isWhole: Bool)? {
+        var searched = self.start
+        while true {
+            if let end = self.lines[searched...].firstIndex(of: UInt8(ascii: "\n")) {
+                let line = Array(self.lines[self.start..<end])
+                (self.start, searched) = (end + 1, end + 1)
+                guard line.count <= Self.maxLineBytes else { throw ArchivedText.Failure.longLine }
+                if line.isEmpty { continue }
+                return (line, true)
+            }
+            self.lines.removeSubrange(..<self.start)
+            self.start = 0
+            searched = self.lines.count
+            guard searched <= Self.maxLineBytes else { throw ArchivedText.Failure.longLine }
+            guard try self.text.append(to: &self.lines, atMost: Self.pieceBytes) else { break }
+        }
+        guard !self.lines.isEmpty else { return nil }
+        defer { self.lines = [] }
+        return (self.lines, false)
+    }
+}
+
+/// Why a file of hits cannot be read.
+package struct ArchiveError: Error, CustomStringConvertible {
+    let path: String
+    let reason: String
+
+    /// What is wrong, and the fix.
+    package var description: String {
+        "\(self.path) cannot be read: \(self.reason). Name files of the sink jsonl that the "
+            + "server's user may read"
+    }
+}
