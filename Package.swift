@@ -277,7 +277,7 @@ let delivery: [Target] = [
     module(
         "Delivery/Delivery",
         ["SinkKit", "Storage", "TrackingJournal", "TrackingRules", "W3CTrace", "WireFormat"]
-            + ["JSON", "Pacing"] + protos + tracing + sqlite + running),
+            + ["JSON", "Pacing"] + tracing + sqlite + running),
     module(
         "Delivery/SinkKit",
         ["ConfigurationKeys", "JSON", "TrackingRules", "W3CTrace", "WireFormat"] + protos
