@@ -493,3 +493,95 @@ def test_nobody_waits_for_room_in_a_spool_that_has_failed(tmp_path, monkeypatch)
     with pytest.raises(OSError, match="it fails"):
         spool.append(b"x" * 70)
     spool.close()
+
+
+def names(folder) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_what_workers_that_are_gone_have_left_is_adopted_in_order(tmp_path):
+    for worker in (b"1", b"2"):
+        gone = Spool(tmp_path / worker.decode())
+        places = [gone.append(b"%s %d" % (worker, number)) for number in range(5)]
+        gone.release(*places[:2])
+        abandon(gone)
+    spool = Spool(tmp_path / "3", adopt_siblings=True)
+    spool.append(b"its own")
+    abandon(spool)
+    spool = Spool(tmp_path / "3", adopt_siblings=True)
+    found = spool.recover()
+    assert [data for _, data in found] == [
+        b"its own", *(b"%s %d" % (worker, number) for worker in (b"1", b"2")
+                      for number in range(2, 5))]
+    assert names(tmp_path / "1") == names(tmp_path / "2") == ["lock"]
+    assert copied(tmp_path / "3") == [data for _, data in found]
+    spool.release(*[place for place, _ in found])
+    spool.close()
+    assert names(tmp_path / "3") == ["lock"]
+
+
+def test_the_folders_of_workers_that_live_or_are_no_spools_are_left_alone(tmp_path):
+    owner = Spool(tmp_path / "alive")
+    owner.append(b"event")
+    copied(tmp_path / "alive")
+    shutil.move(tmp_path / "alive copy", tmp_path / "a copy")
+    (tmp_path / "a copy" / "lock").unlink()
+    before = {folder: names(tmp_path / folder) for folder in ("alive", "a copy")}
+    with contextlib.closing(Spool(tmp_path / "own", adopt_siblings=True)) as spool:
+        assert spool.recover() == []
+    assert {folder: names(tmp_path / folder) for folder in before} == before
+    abandon(owner)
+    assert left(tmp_path / "alive") == [b"event"]
+
+
+@pytest.mark.parametrize("of_room", [-1, 0, 1])
+def test_what_has_no_room_is_left_where_it_is(tmp_path, caplog, of_room):
+    events = [b"event number %2d" % number for number in range(40)]
+    with contextlib.closing(Spool(tmp_path / "full" / "own", max_bytes=512)) as spool:
+        room = 0
+        while spool.has_room(len(events[0])):
+            spool.append(events[0])
+            room += 1
+    gone = Spool(tmp_path / "gone")
+    for data in events[:room + of_room]:
+        gone.append(data)
+    abandon(gone)
+    with contextlib.closing(
+            Spool(tmp_path / "own", max_bytes=512, adopt_siblings=True)) as spool:
+        assert [data for _, data in spool.recover()] == events[:min(room, room + of_room)]
+    assert left(tmp_path / "gone") == events[room:room + of_room]
+    assert (f"1 of {room + 1} events have no room here" in caplog.text) == (of_room > 0)
+
+
+def test_a_damaged_spool_is_not_adopted_and_ends_nothing(tmp_path, caplog):
+    gone = Spool(tmp_path / "gone")
+    for number in range(3):
+        gone.append(b"event %d" % number)
+    abandon(gone)
+    before = damaged(tmp_path / "gone" / f"{1:016x}.spool", len(MAGIC) + 1)
+    with contextlib.closing(Spool(tmp_path / "own", adopt_siblings=True)) as spool:
+        assert spool.recover() == []
+    assert "the events in" in caplog.text and "damaged at byte 8" in caplog.text
+    assert (tmp_path / "gone" / f"{1:016x}.spool").read_bytes() == before
+
+
+@pytest.mark.parametrize("call", ["write", "fdatasync"])
+def test_where_the_adopting_disk_fails_nothing_is_removed(tmp_path, monkeypatch, call):
+    gone = Spool(tmp_path / "gone")
+    gone.append(b"event")
+    abandon(gone)
+    orphan = Spool(tmp_path / "gone")
+    orphan.recover()
+    spool = Spool(tmp_path / "own")
+
+    def fail(*_):
+        raise OSError(errno.EIO, "it fails")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, call, fail)
+        with contextlib.suppress(OSError):
+            spool._take_over(orphan)
+    abandon(spool) if spool._file is not None else os.close(spool._lock)
+    with contextlib.suppress(OSError):
+        orphan.close()
+    assert left(tmp_path / "gone") == [b"event"]

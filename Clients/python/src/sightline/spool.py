@@ -5,6 +5,7 @@ A folder of segments and their marks, whose form is segment.py's.
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import logging
 import os
@@ -42,15 +43,19 @@ class SpoolLocked(OSError):
 class Spool:
     """A folder of segments and marks with one owner. `send` writes through it; what it returned
     from survives the process. With `sync_sends` it survives a power cut too; else the last few
-    milliseconds may not. `max_bytes` bounds all files; beyond it `send` waits."""
+    milliseconds may not. `max_bytes` bounds all files; beyond it `send` waits. A file of
+    `segment_bytes` is full, and deleted with its last event. With `adopt_siblings` the client sends
+    at its start also what is in the folders beside this one whose owners are gone."""
 
     def __init__(self, directory: Union[str, pathlib.Path], *, max_bytes: int = 256 << 20,
-                 segment_bytes: int = 4 << 20, sync_sends: bool = False):
+                 segment_bytes: int = 4 << 20, sync_sends: bool = False,
+                 adopt_siblings: bool = False):
         self.directory = pathlib.Path(directory)
         self.max_bytes = max_bytes
         # So that a few events that are sent again cannot hold all of it.
         self.segment_bytes = min(segment_bytes, max(1, max_bytes // 4))
         self.sync_sends = sync_sends
+        self.adopt_siblings = adopt_siblings
         self.bytes = self._last = self._appended = self._synced = 0
         self._sizes: dict[int, int] = {}
         self._counts: dict[int, int] = {}
@@ -106,7 +111,42 @@ class Spool:
             is_marked = segment.number in self._marked
             left += self._keep(segment, marks[segment.number] if is_marked else b"")
         self._sync_marks()
-        return left
+        return left + (self._adopt() if self.adopt_siblings else [])
+
+    def _adopt(self) -> list[tuple[Place, bytes]]:
+        """Moves here what the owners of the folders beside this one have left, and are gone."""
+        taken: list[tuple[Place, bytes]] = []
+        for folder in sorted(self.directory.absolute().parent.iterdir()):
+            try:
+                # Nobody's lock is put into a folder that is no spool.
+                if (folder / "lock").is_file() and paths_in(folder):
+                    with contextlib.closing(Spool(folder)) as orphan:
+                        taken += self._take_over(orphan)
+            except SpoolLocked:  # It has an owner, such as this spool.
+                pass
+            except OSError as error:
+                log.warning("the events in %s are left there: %s", folder, error)
+        return taken
+
+    def _take_over(self, orphan: Spool) -> list[tuple[Place, bytes]]:
+        """Those of another spool's events that have room here. They are removed there once they are
+        synced here; if the process ends in between, both have them, and they come as duplicates."""
+        found, taken = orphan.recover(), []
+        try:
+            for _, data in found:
+                if not self.has_room(len(data)):
+                    break
+                taken.append((self.append(data), data))
+        except OSError as error:
+            log.warning("%s takes no more events: %s", self.directory, error)
+        if failure := self._sync():
+            self._fail(failure)
+        else:
+            orphan.release(*[place for place, _ in found[:len(taken)]])
+        if len(taken) < len(found):
+            log.warning("%d of %d events have no room here, and are left in %s",
+                        len(found) - len(taken), len(found), orphan.directory)
+        return taken
 
     def _keep(self, segment: Segment, marks: bytes) -> list[tuple[Place, bytes]]:
         left = segment.left(marks)
