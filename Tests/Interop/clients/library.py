@@ -87,7 +87,7 @@ def main() -> int:
     report = client.close(CLOSE_SECONDS)
     seconds, cpu = time.monotonic() - started, time.process_time() - used
     stats = client.stats()
-    tell(end={"verdicts": {str(number): count for number, count in stats.verdicts.items()},
+    tell(end={"verdicts": {str(int(number)): count for number, count in stats.verdicts.items()},
               "pending": report.pending, "streams": stats.streams,
               "resent_requests": stats.resent_requests, "retried_events": stats.retried_events,
               "seconds": seconds, "cpu_seconds": cpu})

@@ -17,6 +17,7 @@ from sightline.segment import Place
 from sightline.spool import Spool
 from sightline.ticket import Ticket
 from sightline.v1.verdict_pb2 import EventResult
+from sightline.verdict import Verdict
 
 log = logging.getLogger("sightline")
 
@@ -32,7 +33,7 @@ class Stats:
     retried_events: int = 0
     refused_events: int = 0
     failed_callbacks: int = 0
-    verdicts: collections.Counter[int] = dataclasses.field(default_factory=collections.Counter)
+    verdicts: collections.Counter[Verdict] = dataclasses.field(default_factory=collections.Counter)
 
 
 @dataclasses.dataclass(eq=False)
@@ -147,7 +148,7 @@ class Session:
         if self.spool:
             self.spool.release(*[ticket.place for ticket, _ in settled if ticket.place])
         for ticket, result in settled:
-            self.stats.verdicts[ticket.settle(result)] += 1
+            self.stats.verdicts[Verdict(ticket.settle(result))] += 1
             for flush in self._flushes:
                 flush.left -= ticket.serial <= flush.serial
         self._hand_on([ticket for ticket, _ in settled if self.on_result or ticket.callbacks])

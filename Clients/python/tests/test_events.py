@@ -1,0 +1,90 @@
+"""Events in one call each, and verdicts by name."""
+
+import collections
+import json
+import pathlib
+import time
+
+import pytest
+
+import sightline
+from fake import SECONDS
+from sightline.v1 import event_pb2 as pb
+from sightline.v1 import verdict_pb2
+
+SAMPLE = {"_mId": "h1", "_dId": "1f"}
+TEXT = json.dumps(SAMPLE)
+
+
+@pytest.mark.parametrize("make, kind", [
+    (sightline.push_received, pb.PUSH_INTERACTION_KIND_RECEIVED),
+    (sightline.push_opened, pb.PUSH_INTERACTION_KIND_OPENED),
+    (sightline.push_dismissed, pb.PUSH_INTERACTION_KIND_DISMISSED)])
+@pytest.mark.parametrize("payload", [TEXT, TEXT.encode(), SAMPLE])
+@pytest.mark.parametrize("platform, number", [("android", pb.PLATFORM_ANDROID),
+                                              ("ios", pb.PLATFORM_IOS)])
+def test_a_push_is_one_call(make, kind, payload, platform, number):
+    event = make(payload, platform=platform, app="shop", subject="someone")
+    assert (event.platform, event.app_id, event.subject_id) == (number, "shop", "someone")
+    assert event.push.kind == kind and event.push.raw.json == TEXT.encode()
+
+
+@pytest.mark.parametrize("make", [sightline.push_opened, sightline.push_dismissed])
+def test_a_button_of_a_push_is_told(make):
+    assert make(TEXT, platform="ios", button="buy").push.action_identifier == "buy"
+
+
+def test_what_happened_to_an_in_app_message_is_one_call():
+    shown = sightline.in_app_shown("m", app="shop", campaign="Spring").in_app
+    assert (shown.message_id, shown.campaign_name) == ("m", "Spring")
+    assert shown.HasField("impression")
+    click = sightline.in_app_clicked("m", url="https://shop.example", text="Buy").in_app.click
+    assert (click.action_url, click.action_text) == ("https://shop.example", "Buy")
+    for how, number in [("", pb.IN_APP_DISMISS_TYPE_UNSPECIFIED),
+                        ("auto", pb.IN_APP_DISMISS_TYPE_AUTO),
+                        ("click", pb.IN_APP_DISMISS_TYPE_CLICK),
+                        ("swipe", pb.IN_APP_DISMISS_TYPE_SWIPE)]:
+        dismissal = sightline.in_app_dismissed("m", how=how).in_app
+        assert dismissal.HasField("dismissal") and dismissal.dismissal.type == number
+
+
+def test_each_call_is_a_fact_of_its_own_that_happens_now():
+    first, second = (sightline.in_app_shown("m") for _ in range(2))
+    assert first.event_id and first.event_id != second.event_id
+    assert abs(first.occur_time.seconds - time.time()) < SECONDS
+    assert sightline.in_app_shown("m", event_id="mine").event_id == "mine"
+
+
+@pytest.mark.parametrize("make, said", [
+    (lambda: sightline.push_opened(TEXT, platform="Android"),
+     "platform is 'Android', and has to be one of 'android', 'ios'"),
+    (lambda: sightline.in_app_dismissed("m", how="tap"),
+     "how is 'tap', and has to be one of '', 'auto', 'click', 'swipe'")])
+def test_a_name_that_is_none_is_refused_with_those_that_are(make, said):
+    with pytest.raises(ValueError, match=said):
+        make()
+
+
+def test_every_verdict_of_the_contract_has_its_name():
+    assert {f"VERDICT_{verdict.name}": int(verdict) for verdict in sightline.Verdict} == dict(
+        verdict_pb2.Verdict.items())
+
+
+@pytest.mark.parametrize("number, name", [(1, "ACCEPTED"), (8, "REJECTED"), (99, "VERDICT_99")])
+def test_a_verdict_prints_its_name_and_equals_its_number(number, name):
+    """Also one of a later server."""
+    verdict = sightline.Verdict(number)
+    assert str(verdict) == repr(verdict) == name and verdict == number
+    assert str(collections.Counter([verdict])) == f"Counter({{{name}: 1}})"
+    assert collections.Counter([verdict])[number] == 1
+
+
+def test_the_statistics_name_verdicts(connect):
+    client = connect()
+    client.send(sightline.in_app_shown("m")).result(SECONDS)
+    assert "Counter({ACCEPTED: 1})" in str(client.stats())
+
+
+def test_the_version_is_the_packages():
+    text = (pathlib.Path(__file__).parent.parent / "pyproject.toml").read_text()
+    assert f'version = "{sightline.__version__}"' in text
