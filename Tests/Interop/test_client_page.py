@@ -57,6 +57,8 @@ def test_each_note_names_tests_that_exist():
     used = set(NOTE.findall(DEFINITION.sub("", PAGE)))
     assert used == set(definitions)
     python = {path.name: path.read_text() for path in (ROOT / "Tests/Interop").glob("test_*.py")}
+    python |= {path.name: path.read_text().replace("\nfunc ", "\ndef ")
+               for path in (ROOT / "Clients/go").glob("*_test.go")}
     swift = " ".join(path.read_text() for path in (ROOT / "Tests").glob("*Tests/**/*.swift"))
     for definition in definitions.values():
         named = names_of(definition)

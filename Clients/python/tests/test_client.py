@@ -71,7 +71,8 @@ def test_a_done_callback_of_a_ticket_that_failed_is_called_at_once(fake, connect
     fake.open.clear()
     client = connect()
     ticket = client.send(event())
-    client.close(0.05)
+    with pytest.raises(sightline.EventsLost):
+        client.close(0.05)
     told = []
     ticket.add_done_callback(told.append)
     assert told == [ticket]
@@ -168,7 +169,9 @@ def test_flush_tells_what_is_left_and_close_keeps_it(fake, connect):
     with pytest.raises(sightline.FlushTimeout) as raised:
         client.flush(0.05)
     assert raised.value.report == sightline.FlushReport(0, 1)
-    assert client.close(0.05).pending == 1
+    with pytest.raises(sightline.EventsLost) as lost:
+        client.close(0.05)
+    assert lost.value.report == sightline.FlushReport(0, 1)
     assert [e.event_id for e in client.unacknowledged()] == ["left"]
     assert client.close(0.05).pending == 1
     with pytest.raises(sightline.ClientClosed):
@@ -308,6 +311,26 @@ def test_asyncio_goes_on_while_the_disk_syncs(fake, tmp_path, monkeypatch, segme
     finally:
         disk.may_sync.set()
     assert [e.event_id for e in fake.events] == [f"{number}" for number in range(20)]
+
+
+def test_asyncio_goes_on_while_a_full_file_is_synced(fake, tmp_path, monkeypatch):
+    """Also where sends are not."""
+    disk = Disk(monkeypatch)
+
+    async def run():
+        async with sightline.AsyncClient(
+                fake.target, spool=sightline.Spool(tmp_path, segment_bytes=1)) as client:
+            await client.send(event("first"))
+            send = asyncio.create_task(client.send(event("second")))
+            await turns()
+            assert not send.done() and disk.syncs == 0
+            disk.may_sync.set()
+            assert await (await send)
+
+    try:
+        asyncio.run(run())
+    finally:
+        disk.may_sync.set()
 
 
 def test_asyncio_does_not_wait_for_the_disk_in_try_send(fake, tmp_path, monkeypatch):

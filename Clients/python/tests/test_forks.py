@@ -2,6 +2,8 @@
 
 import os
 
+from fake import SECONDS, event
+from sightline import exits
 from sightline.spool import Spool
 from test_spool import abandon, left
 
@@ -55,3 +57,12 @@ def test_a_fork_after_a_spool_was_closed_closes_nothing_of_others(tmp_path):
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     for file in {other, number}:
         os.close(file)
+
+
+def test_the_clients_of_its_parent_are_not_a_childs_to_close(connect):
+    connect().send(event()).result(SECONDS)
+    assert exits.OPEN.clients and exits.OPEN.is_watched
+    child = os.fork()
+    if child == 0:
+        os._exit(len(exits.OPEN.clients) + exits.OPEN.is_watched)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

@@ -2,6 +2,7 @@
 program for it does. With --asyncio it is AsyncClient."""
 
 import asyncio
+import contextlib
 import json
 import os
 import sys
@@ -38,7 +39,8 @@ def main() -> int:
             client.send(event)
         except sightline.ClientClosed:
             refused.append(event)
-    client.close(None)
+    with contextlib.suppress(sightline.EventsLost):  # They are told of below.
+        client.close(None)
     return end(client.unacknowledged() + refused)
 
 
@@ -50,7 +52,8 @@ async def run() -> int:
             await client.send(event)
         except sightline.ClientClosed:
             refused.append(event)
-    await client.close(None)
+    with contextlib.suppress(sightline.EventsLost):
+        await client.close(None)
     return end(client.unacknowledged() + refused)
 
 

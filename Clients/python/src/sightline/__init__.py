@@ -4,8 +4,9 @@ import importlib.metadata
 
 from sightline.aio import AsyncClient
 from sightline.client import Client, Tls
-from sightline.errors import (ClientClosed, ClientFailed, EventRejected, FlushReport, FlushTimeout,
-                              QueueFull, SightlineError, TooLarge, raise_for_rejection)
+from sightline.errors import (ClientClosed, ClientFailed, EventRejected, EventsLost, FlushReport,
+                              FlushTimeout, QueueFull, SightlineError, TooLarge,
+                              raise_for_rejection)
 from sightline.events import (in_app_clicked, in_app_dismissed, in_app_shown, push_dismissed,
                               push_opened, push_received)
 from sightline.outbox import Limits
@@ -15,7 +16,7 @@ from sightline.spool import Spool, SpoolLocked
 from sightline.ticket import Ticket
 from sightline.verdict import Verdict
 
-__all__ = ["AsyncClient", "Client", "ClientClosed", "ClientFailed", "EventRejected",
+__all__ = ["AsyncClient", "Client", "ClientClosed", "ClientFailed", "EventRejected", "EventsLost",
            "FlushReport", "FlushTimeout", "Limits", "QueueFull", "SightlineError", "Spool",
            "SpoolDamaged", "SpoolLocked", "Stats", "Ticket", "Tls", "TooLarge", "Verdict",
            "in_app_clicked", "in_app_dismissed", "in_app_shown", "push_dismissed", "push_opened",

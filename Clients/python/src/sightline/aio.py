@@ -5,30 +5,46 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import functools
-from typing import Any, Optional
+import inspect
+from typing import Any, Callable, Concatenate, Optional, ParamSpec, Union
 
-from sightline.client import Client
+from sightline.client import DEFAULT, Client, Default, losses_behind
 from sightline.errors import FlushReport, QueueFull
 from sightline.session import Stats
 from sightline.ticket import Ticket
 from sightline.v1.event_pb2 import TrackingEvent
 
 
+Options = ParamSpec("Options")
+
+
+def with_options_of(_: Callable[Options, Client]) -> Callable[
+        [Callable[..., None]], Callable[Concatenate[AsyncClient, Options], None]]:
+    """For editors, checkers of types and `help`: an initializer with the arguments of Client's."""
+
+    def decorate(initialize: Any) -> Any:
+        initialize.__signature__ = inspect.signature(Client.__init__)
+        return initialize
+
+    return decorate
+
+
 class AsyncClient:
     """Takes the arguments of Client. `on_result` and done callbacks run on the client's thread."""
 
-    def __init__(self, target: str, **options: Any):
-        self._client = Client(target, **options)
-        spool = options.get("spool")
-        # An append may wait until a full file is synced. One thread keeps the events' order.
+    @with_options_of(Client)
+    def __init__(self, *arguments: Any, **options: Any):
+        self._client = Client(*arguments, **options)
+        # An append waits for the disk where a file is full. One thread keeps the events' order.
         self._writer = (concurrent.futures.ThreadPoolExecutor(1, "sightline")
-                        if spool and spool.sync_sends else None)
+                        if options.get("spool") else None)
 
     async def __aenter__(self) -> AsyncClient:
         return self
 
-    async def __aexit__(self, *_: object) -> None:
-        await self.close()
+    async def __aexit__(self, kind: Optional[type[BaseException]], *_: object) -> None:
+        with losses_behind(kind):
+            await self.close()
 
     async def send(self, event: TrackingEvent, timeout: Optional[float] = None) -> Ticket:
         """Takes an event; waits while the client is full, and with `sync_sends` until it is synced.
@@ -60,14 +76,15 @@ class AsyncClient:
             await synced
 
     def try_send(self, event: TrackingEvent) -> Ticket:
-        """Takes an event, or raises QueueFull at once. It does not wait for a sync."""
+        """Takes an event, or raises QueueFull at once. It does not wait for the event's sync; where
+        a file of the spool is full, it waits until that is synced."""
         return self._client.send_or_call(event)
 
     async def flush(self, timeout: Optional[float] = None) -> FlushReport:
         """See Client.flush."""
         return await asyncio.to_thread(self._client.flush, timeout)
 
-    async def close(self, timeout: Optional[float] = 30.0) -> FlushReport:
+    async def close(self, timeout: Union[float, None, Default] = DEFAULT) -> FlushReport:
         """See Client.close."""
         return await asyncio.to_thread(self._client.close, timeout)
 

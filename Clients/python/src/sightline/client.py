@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import dataclasses
+import enum
 import threading
-from typing import Callable, Optional, Union
+from typing import Callable, Final, Iterator, Optional, Union
 
 import grpc
 
-from sightline.errors import FlushReport, TooLarge
+from sightline import exits
+from sightline.errors import EventsLost, FlushReport, TooLarge, events
 from sightline.outbox import REQUEST_OVERHEAD_BYTES, Limits, Outbox
-from sightline.session import Session, Stats
+from sightline.session import Session, Stats, log
 from sightline.spool import Spool
 from sightline.streams import Server, Streams
 from sightline.ticket import Ticket
@@ -24,6 +27,15 @@ MAX_REQUEST_BYTES = 512 << 10
 CALLBACK_SECONDS = 5.0
 
 
+class Default(enum.Enum):
+    """Says that an argument was left out, where None means without a limit."""
+
+    DEFAULT = enum.auto()
+
+
+DEFAULT: Final = Default.DEFAULT
+
+
 @dataclasses.dataclass(frozen=True)
 class Tls:
     """TLS, by the system's roots or these; mTLS with a certificate and its key. All PEM."""
@@ -32,10 +44,39 @@ class Tls:
     certificate: Optional[bytes] = None
     key: Optional[bytes] = None
 
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if value is None:
+                continue
+            if not isinstance(value, bytes):
+                raise TypeError(f"{name} is {type(value).__name__}, and has to be the bytes of a "
+                                f"PEM file: {name}=pathlib.Path(…).read_bytes()")
+            if b"-----BEGIN " not in value:
+                raise ValueError(f"{name} has no line -----BEGIN …-----, and has to be the bytes "
+                                 "of a PEM file, not of a DER file or its path")
+        if (self.certificate is None) != (self.key is None):
+            raise ValueError("a certificate without its key, or a key without its certificate: "
+                             "mTLS takes both, and TLS none")
+
 
 class Client:
     """Sends events over one stream after another until each has its final verdict. Any number of
-    threads may use it; it starts its own with the first event. README.md explains the options."""
+    threads may use it; it starts its own with the first event.
+
+    target: HOST:PORT.
+    token: an API key or a JWT, or a function that is called for each stream.
+    tls: Tls(roots, certificate, key), PEM; None for plaintext.
+    on_result: called with each EventResult, in order, on the client's own thread.
+    report_accepted: whether accepted events have their hits and warnings in their result.
+    batch: limits of a request, and of the requests under way.
+    linger: seconds that an event may wait for others to fill a request.
+    max_pending, max_pending_bytes: what the client holds; beyond it `send` waits.
+    spool: a Spool, which keeps the events across the end of this process.
+    keepalive, keepalive_timeout: seconds without a byte until a PING, and until the connection
+        counts as dead.
+    answer_timeout: seconds without an answer until the client ends the stream.
+    close_timeout: seconds that `close`, `with` and the end of the interpreter wait for verdicts.
+    traceparent: a function that is called in each `send`; the event carries its result."""
 
     def __init__(self, target: str, *, token: Union[str, Callable[[], str], None] = None,
                  tls: Optional[Tls] = None,
@@ -44,7 +85,11 @@ class Client:
                  max_pending: int = 10_000, max_pending_bytes: int = 8 << 20,
                  spool: Optional[Spool] = None, keepalive: float = 20.0,
                  keepalive_timeout: float = 10.0, answer_timeout: float = 120.0,
+                 close_timeout: Optional[float] = 30.0,
                  traceparent: Optional[Callable[[], Optional[str]]] = None):
+        if target.startswith(("http://", "https://")):
+            raise ValueError(f"the target is {target!r}, and has to be HOST:PORT, such as "
+                             "'127.0.0.1:50051'; for TLS give tls=Tls()")
         credentials = (grpc.ssl_channel_credentials(tls.roots, tls.key, tls.certificate)
                        if tls else None)
         if min(batch.events, batch.request_bytes, batch.requests, max_pending) < 1:
@@ -57,6 +102,8 @@ class Client:
         self._streams = Streams(self._session, Server(
             target, token, credentials, keepalive, keepalive_timeout, report_accepted))
         self._traceparent = traceparent
+        self.close_timeout = close_timeout
+        self._has_told = False
         self._threads: list[threading.Thread] = []
         if self._session.outbox.count:
             self._start()
@@ -64,8 +111,9 @@ class Client:
     def __enter__(self) -> Client:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def __exit__(self, kind: Optional[type[BaseException]], *_: object) -> None:
+        with losses_behind(kind):
+            self.close()
 
     def send(self, event: TrackingEvent, timeout: Optional[float] = None) -> Ticket:
         """Takes an event, and waits while the client is full; with a spool, until it is written.
@@ -105,7 +153,7 @@ class Client:
                 # A field is appended, so that the caller's event stays as it is.
                 data += TrackingEvent(
                     trace_context=TraceContext(traceparent=parent)).SerializeToString()
-        ticket = Ticket(self._session.settled, data, self._session.guard)
+        ticket = self._session.ticket(data)
         if len(ticket.frame) + REQUEST_OVERHEAD_BYTES > MAX_REQUEST_BYTES:
             raise TooLarge(f"the event takes {len(data)} bytes, a request {MAX_REQUEST_BYTES}")
         self._session.take(ticket, timeout, on_room)
@@ -122,6 +170,7 @@ class Client:
                 self._threads.append(threading.Thread(target=run, daemon=True, name="sightline"))
             for thread in [*self._threads, self._session.caller]:
                 thread.start()
+            exits.watch(self)
 
     def flush(self, timeout: Optional[float] = None) -> FlushReport:
         """Sends what waits without lingering, and waits until all that was sent before has its
@@ -144,24 +193,49 @@ class Client:
                 session.stats, pending=session.outbox.count, pending_bytes=session.outbox.bytes,
                 resent_requests=session.outbox.resent_requests,
                 retried_events=session.outbox.retried_events,
+                last_failure=str(session.failure or ""),
                 verdicts=copy.copy(session.stats.verdicts))
 
-    def close(self, timeout: Optional[float] = 30.0) -> FlushReport:
-        """Takes no more events, waits for the verdicts on all, half-closes the stream, and reads
-        its end and the last callbacks. What has no verdict in time stays in `unacknowledged`, and
-        in the spool. May be repeated."""
+    def close(self, timeout: Union[float, None, Default] = DEFAULT) -> FlushReport:
+        """Takes no more events, waits for the verdicts on all, `close_timeout` at most or a time of
+        its own, half-closes the stream, and reads its end and the last callbacks. What has no
+        verdict in time stays in `unacknowledged`, and in the spool; without a spool, raises
+        EventsLost. May be repeated, and then raises nothing."""
+        seconds = self.close_timeout if isinstance(timeout, Default) else timeout
         session = self._session
         session.check_process()
         with session.lock:
             count, session.is_closing = session.outbox.count, True
             session.outbox.finish()
             session.wake()
-            if self._threads:
-                session.settled.wait_for(lambda: session.is_over, timeout)
-            session.fail_rest()
+            try:
+                if self._threads:
+                    session.settled.wait_for(lambda: session.is_over, seconds)
+            finally:  # Who interrupts it does not wait again at the interpreter's end.
+                session.fail_rest()
         # A callback may close its own client.
         if self._threads and threading.current_thread() is not session.caller:
             session.caller.join(CALLBACK_SECONDS)
         if session.spool:
             session.spool.close()
-        return FlushReport(count - session.outbox.count, session.outbox.count)
+        exits.forget(self)
+        report = FlushReport(count - session.outbox.count, session.outbox.count)
+        if report.pending and not self._has_told:
+            self._has_told = True
+            if not session.spool:
+                raise EventsLost(report, session.why())
+            log.warning("%s no verdict, and the next client sends them from %s%s",
+                        events(report.pending), session.spool.directory, session.why())
+        return report
+
+
+@contextlib.contextmanager
+def losses_behind(kind: Optional[type[BaseException]]) -> Iterator[None]:
+    """Logs EventsLost where a block already ends with an exception of its own. `sys.exit` is none:
+    its process may not end as if all were well."""
+    try:
+        yield
+    except EventsLost as error:
+        if kind is None or issubclass(kind, SystemExit):
+            raise
+        log.error("%s", error)

@@ -40,7 +40,7 @@ class ClientFailed(ClientClosed):
     kept."""
 
     def __init__(self, failure: StreamFailure):
-        super().__init__(f"{failure.code}: {failure.reason}")
+        super().__init__(str(failure))
         self.code = failure.code
         self.error_reason = failure.error_reason
 
@@ -50,10 +50,19 @@ class BadCredential(SightlineError):
 
 
 class FlushTimeout(SightlineError):
-    """Time was up; `report` says what has a verdict and what has none."""
+    """Time was up; `report` says what has a verdict and what has none, the message why."""
 
-    def __init__(self, report: FlushReport):
-        super().__init__(f"{report.pending} events have no verdict yet")
+    def __init__(self, report: FlushReport, why: str = ""):
+        super().__init__(f"{events(report.pending)} no verdict yet{why}")
+        self.report = report
+
+
+class EventsLost(SightlineError):
+    """The client ended, and no spool keeps the events without a verdict: `report` says how many,
+    the message why. They stay in `unacknowledged` until the process ends."""
+
+    def __init__(self, report: FlushReport, why: str = ""):
+        super().__init__(f"{events(report.pending)} no verdict, and no spool keeps them{why}")
         self.report = report
 
 
@@ -74,6 +83,11 @@ def raise_for_rejection(result: EventResult) -> EventResult:
     return result
 
 
+def events(count: int) -> str:
+    """So many events, as the begin of a sentence about what they have."""
+    return "1 event has" if count == 1 else f"{count} events have"
+
+
 @dataclasses.dataclass(frozen=True)
 class FlushReport:
     """What became of the events that were sent before a flush."""
@@ -92,6 +106,9 @@ class StreamFailure:
     retry_seconds: float = 0.0
     error_reason: str = ""
 
+    def __str__(self) -> str:
+        return f"{self.code}: {self.reason}"
+
     @classmethod
     def of(cls, error: grpc.RpcError) -> StreamFailure:
         """Reads a status with its google.rpc details."""
@@ -109,6 +126,8 @@ class StreamFailure:
 
 
 ENDED = StreamFailure("OK", "the server ended the stream before all was settled")
+# The client's own deadline, such as `answer_timeout`.
+SILENT = StreamFailure("DEADLINE_EXCEEDED", "the server has not answered in time")
 
 
 def error_details(error: grpc.RpcError) -> Iterator[tuple[str, bytes]]:

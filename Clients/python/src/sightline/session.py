@@ -10,8 +10,8 @@ import threading
 import time
 from typing import Callable, Optional
 
-from sightline.errors import (ClientClosed, ClientFailed, FlushReport, FlushTimeout, QueueFull,
-                              StreamFailure)
+from sightline.errors import (ENDED, ClientClosed, ClientFailed, FlushReport, FlushTimeout,
+                              QueueFull, StreamFailure, events)
 from sightline.outbox import Outbox, Settled
 from sightline.segment import Place
 from sightline.spool import Spool
@@ -34,6 +34,8 @@ class Stats:
     refused_events: int = 0
     failed_callbacks: int = 0
     verdicts: collections.Counter[Verdict] = dataclasses.field(default_factory=collections.Counter)
+    last_failure: str = ""
+    """Why the last stream ended; empty once a later one has brought verdicts."""
 
 
 @dataclasses.dataclass(eq=False)
@@ -59,6 +61,7 @@ class Session:
             threading.Condition(self.lock) for _ in range(5))
         self.is_closing = self.is_over = False
         self.failure: Optional[StreamFailure] = None
+        self._is_warned = False
         self.stats = Stats()
         self.caller = threading.Thread(target=self.call_back, daemon=True, name="sightline")
         self._process = os.getpid()
@@ -68,7 +71,11 @@ class Session:
         self._room_callbacks: list[Callable[[], object]] = []
         with self.lock:
             for place, data in spool.recover() if spool else ():
-                self._add(Ticket(self.settled, data, self.guard), place)
+                self._add(self.ticket(data), place)
+
+    def ticket(self, data: bytes) -> Ticket:
+        """That of an event which is to be taken."""
+        return Ticket(self.settled, data, self.guard, self.why)
 
     def wake(self) -> None:
         """Called under the lock: whoever waits looks again."""
@@ -92,7 +99,7 @@ class Session:
                     else:
                         self.stats.refused_events += 1
                     raise QueueFull(f"{self.outbox.count} events are pending, and the verdicts of "
-                                    f"{self._undelivered} wait for their callbacks")
+                                    f"{self._undelivered} wait for their callbacks{self.why()}")
                 self._check_open()
             self._add(ticket, self.spool.append(ticket.data) if self.spool else None)
 
@@ -123,7 +130,19 @@ class Session:
         """Why there is no verdict any more."""
         if self.failure and not self.failure.is_retryable:
             return ClientFailed(self.failure)
-        return ClientClosed("the client is closed")
+        return ClientClosed(f"the client is closed{self.why()}")
+
+    def why(self) -> str:
+        """The end of a message about missing verdicts."""
+        return f"; the last stream ended with {self.failure}" if self.failure else ""
+
+    def fail(self, failure: StreamFailure, retry: str) -> None:
+        """Called under the lock: a stream has ended. The first of an outage is a warning."""
+        self.failure = failure
+        is_news = not self._is_warned and failure is not ENDED
+        self._is_warned = self._is_warned or is_news
+        log.log(logging.WARNING if is_news else logging.INFO, "%s no verdict, and %s: %s",
+                events(self.outbox.count), retry, failure)
 
     def flush(self, timeout: Optional[float]) -> FlushReport:
         """Waits until all that was taken before has its verdict."""
@@ -140,13 +159,15 @@ class Session:
                 raise self.end()
         report = FlushReport(count - flush.left, flush.left)
         if flush.left:
-            raise FlushTimeout(report)
+            raise FlushTimeout(report, self.why())
         return report
 
     def settle(self, settled: Settled) -> None:
         """Called under the lock: hands verdicts on, and forgets their events."""
         if self.spool:
             self.spool.release(*[ticket.place for ticket, _ in settled if ticket.place])
+        if settled:
+            self.failure, self._is_warned = None, False
         for ticket, result in settled:
             self.stats.verdicts[Verdict(ticket.settle(result))] += 1
             for flush in self._flushes:

@@ -11,7 +11,7 @@ from typing import Any, Callable, Iterator, Optional, Union
 
 import grpc
 
-from sightline.errors import ENDED, BadCredential, StreamFailure
+from sightline.errors import ENDED, SILENT, BadCredential, StreamFailure, events
 from sightline.outbox import NEVER, HalfClose, Request
 from sightline.session import Session, log
 from sightline.ticket import varint
@@ -65,11 +65,24 @@ class Server:
         return [("authorization", f"Bearer {line[1]}")]
 
 
+def hint(reason: str, uses_tls: bool) -> str:
+    """What grpcio's words for a connection that did not come about mean to who has set it up."""
+    if not uses_tls and re.search("Socket closed|Connection reset", reason):
+        return "; this client uses no TLS: if the server does, give tls=Tls(…)"
+    if uses_tls and "WRONG_VERSION_NUMBER" in reason:
+        return "; the server uses no TLS: leave tls out"
+    if uses_tls and "CERTIFICATE_VERIFY_FAILED" in reason:
+        return ("; the server's certificate is not trusted: roots has to have its authority, and "
+                "the target its name")
+    return ""
+
+
 @dataclasses.dataclass
 class Stream:
     """What the threads of one stream share."""
 
     has_ended: bool = False
+    has_answer: bool = False
     failure: StreamFailure = ENDED
 
 
@@ -93,17 +106,19 @@ class Streams:
             except Exception as error:  # The user's token function, or files of TLS.
                 failure = StreamFailure("UNKNOWN", repr(error))
             with session.lock:
-                session.failure = failure
-                if not failure.is_retryable or session.is_over or self._outbox.is_done:
+                if session.is_over or self._outbox.is_done:
+                    break
+                if not failure.is_retryable:
+                    session.failure = failure
+                    log.error("the client ends, and %s no verdict: %s",
+                              events(self._outbox.count), failure)
                     break
                 tries = 0 if session.stats.verdicts.total() > settled_before else tries + 1
                 delay = backoff(tries, failure.retry_seconds, random.random())
-                log.info("the stream ended, again in %.2f s: %s: %s", delay, failure.code,
-                         failure.reason)
+                if self._outbox.count:
+                    session.fail(failure, f"{self._server.target} is tried again in {delay:.2f} s")
                 session.ended.wait_for(lambda: session.is_over, delay)
         with session.lock:
-            if session.failure and not session.failure.is_retryable:
-                log.error("the client ends: %s: %s", session.failure.code, session.failure.reason)
             session.fail_rest()
 
     def _has_events(self) -> bool:
@@ -123,20 +138,22 @@ class Streams:
             call = method(self._requests(stream), metadata=metadata)
             reader = threading.Thread(target=self._read, args=(call, stream), daemon=True)
             reader.start()
-            self._watch(stream)
+            is_silent = self._watch(stream)
             call.cancel()
             reader.join()
-        return stream.failure
+        return SILENT if is_silent else stream.failure
 
-    def _watch(self, stream: Stream) -> None:
-        """Waits until the stream has ended, is to be given up, or the client closes."""
+    def _watch(self, stream: Stream) -> bool:
+        """Waits until the stream has ended, the client closes, or the stream is to be given up;
+        whether it is."""
         with self._session.lock:
             while not stream.has_ended and not self._session.is_over:
                 # A deadline that is set meanwhile is seen within a second.
                 left = self._outbox.deadline - time.monotonic()
                 if left <= 0:
-                    return
+                    return True
                 self._session.ended.wait(min(1.0, left))
+        return False
 
     def _requests(self, stream: Stream) -> Iterator[bytes]:
         """Yields requests as they are due, until the stream is half-closed or has ended."""
@@ -158,6 +175,7 @@ class Streams:
         session = self._session
         try:
             for answer in call:
+                stream.has_answer = True
                 with session.lock:
                     # Who closed without waiting has been told what is left.
                     if session.is_over:
@@ -165,7 +183,10 @@ class Streams:
                     session.settle(self._outbox.receive(answer, time.monotonic()))
                     session.work.notify_all()
         except grpc.RpcError as error:
-            stream.failure = StreamFailure.of(error)
+            failure = StreamFailure.of(error)
+            uses_tls = self._server.credentials is not None
+            text = "" if stream.has_answer else hint(failure.reason, uses_tls)
+            stream.failure = dataclasses.replace(failure, reason=failure.reason + text)
         finally:
             with session.lock:
                 stream.has_ended = True

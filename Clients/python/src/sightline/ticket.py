@@ -27,11 +27,12 @@ class Ticket:
     """An event's verdict, once it has one. Also awaitable in asyncio."""
 
     __slots__ = ("frame", "serial", "place", "callbacks", "_data_start", "_condition", "_guard",
-                 "_result", "has_verdict", "_failure")
+                 "_why", "_result", "has_verdict", "_failure")
 
     def __init__(self, condition: threading.Condition, data: bytes,
-                 guard: Callable[[Callable[[], object]], None]):
-        """`guard` calls a user's code, and keeps its failure from whoever is not to have it."""
+                 guard: Callable[[Callable[[], object]], None], why: Callable[[], str] = str):
+        """`guard` calls a user's code, and keeps its failure from whoever is not to have it. `why`
+        ends the message of a wait in vain."""
         head = b"\x12" + varint(len(data))
         self.frame = head + data
         self.serial = 0
@@ -40,6 +41,7 @@ class Ticket:
         self._data_start = len(head)
         self._condition = condition
         self._guard = guard
+        self._why = why
         self._result: Optional[EventResult] = None
         self.has_verdict = False
         self._failure: Optional[Exception] = None
@@ -59,7 +61,7 @@ class Ticket:
         if not self.done():
             with self._condition:
                 if not self._condition.wait_for(self.done, timeout):
-                    raise TimeoutError("the event has no verdict yet")
+                    raise TimeoutError(f"the event has no verdict yet{self._why()}")
         if self.has_verdict:
             return self._own_result()
         assert self._failure

@@ -1,0 +1,110 @@
+"""docs/clients.md, "Endings": however a program with a client ends, it loses no event without saying
+how many and why, and then its exit code is not 0."""
+
+import dataclasses
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from certificates import Authority
+from server import Server
+from test_client_libraries import HERE, built, environment
+from test_credentials import KeysFile
+
+EVENTS = 50
+# How long a program waits for verdicts that do not come.
+CLOSE_SECONDS = 2
+SECONDS = 60
+PROGRAMS = {"python": [sys.executable, HERE / "clients" / "ending.py"]}
+LOST = f"{EVENTS} events have no verdict, and no spool keeps them"
+AWAY, NOBODY = "UNAVAILABLE: .*Connection refused", "UNAUTHENTICATED: "
+PLAIN, NO_TLS, ROOTS = "give tls=Tls", "leave tls out", "roots has to have its authority"
+NOT_CLOSED = "was not closed before the interpreter ended: "
+
+
+@dataclasses.dataclass
+class End:
+    """The exit code, how many events are stored at last, and what standard error says, in this
+    order; nothing at all where it is empty."""
+
+    code: int
+    stored: int
+    said: tuple[str, ...] = ()
+
+
+# A library's endings by the state of things: a server that takes the events, one that is away,
+# without a spool and with one, one that does not know the key, and TLS on one side alone or by
+# other roots.
+ENDINGS = {
+    "python": {
+        ("taken", "closed"): End(0, EVENTS),
+        ("taken", "not closed"): End(0, EVENTS),
+        ("taken", "exception"): End(1, EVENTS, ("ValueError: of the block",)),
+        ("taken", "exit"): End(0, EVENTS),
+        ("away", "closed"): End(1, 0, (AWAY, f"EventsLost: {LOST}.*{AWAY}")),
+        ("away", "not closed"): End(120, 0, (AWAY, f"{NOT_CLOSED}{LOST}.*{AWAY}")),
+        ("away", "exception"): End(1, 0, (AWAY, f"{LOST}.*{AWAY}", "ValueError: of the block")),
+        ("away", "exit"): End(1, 0, (AWAY, f"EventsLost: {LOST}.*{AWAY}")),
+        ("away", "killed"): End(-signal.SIGKILL, 0),
+        ("away, a spool", "closed"): End(0, EVENTS, (AWAY, "the next client sends them from .*")),
+        ("away, a spool", "not closed"): End(0, EVENTS, (AWAY, "the next client sends them from ")),
+        ("away, a spool", "killed"): End(-signal.SIGKILL, EVENTS),
+        ("wrong key", "closed"): End(1, 0, (NOBODY, f"EventsLost: {LOST}.*{NOBODY}")),
+        ("wrong key", "not closed"): End(120, 0, (NOBODY, f"{NOT_CLOSED}{LOST}.*{NOBODY}")),
+        ("wrong key", "exception"): End(1, 0, (NOBODY, f"{LOST}.*{NOBODY}", "ValueError")),
+        ("plaintext to TLS", "closed"): End(1, 0, (PLAIN, f"EventsLost: {LOST}.*{PLAIN}")),
+        ("TLS to plaintext", "closed"): End(1, 0, (NO_TLS, f"EventsLost: {LOST}.*{NO_TLS}")),
+        ("other roots", "closed"): End(1, 0, (ROOTS, f"EventsLost: {LOST}.*{ROOTS}")),
+        ("plaintext to TLS", "not closed"): End(120, 0, (PLAIN, f"{NOT_CLOSED}{LOST}.*{PLAIN}")),
+    },
+}
+
+
+def run(library: str, target: str, ending: str, *more: str) -> subprocess.CompletedProcess:
+    """One program's whole life."""
+    return subprocess.run(
+        [*PROGRAMS[library], target, ending, "--events", str(EVENTS), "--seconds",
+         str(CLOSE_SECONDS), *more], env=environment(), capture_output=True, text=True,
+        timeout=SECONDS)
+
+
+def started(state: str, make_server, folder: pathlib.Path) -> Server:
+    """The server of a state."""
+    if state == "wrong key":
+        KeysFile(folder / "keys.jsonl").new("shop")
+        return make_server("--set=auth.mode=keys",
+                           f"--set=auth.keys_file={folder / 'keys.jsonl'}").start()
+    if state in ("plaintext to TLS", "other roots"):
+        certificate, key = Authority().issue().write(folder, "server")
+        return make_server("--set=tls.mode=tls", f"--set=tls.certificate={certificate}",
+                           f"--set=tls.key={key}").start()
+    return make_server().start()
+
+
+@pytest.mark.parametrize("library, state, ending", [
+    (library, *case) for library, cases in ENDINGS.items() for case in cases])
+def test_no_ending_loses_events_without_a_word(library, state, ending, make_server, tmp_path):
+    built(library)
+    expected = ENDINGS[library][state, ending]
+    server = started(state, make_server, tmp_path)
+    more = ["--spool", str(tmp_path / "spool")] if "spool" in state else []
+    more += ["--token", "slk_0123456789abcdef_" + "A" * 43] if state == "wrong key" else []
+    if state in ("TLS to plaintext", "other roots"):
+        (tmp_path / "roots.pem").write_bytes(Authority("of another server").pem)
+        more += ["--tls-roots", str(tmp_path / "roots.pem")]
+    done = run(library, "127.0.0.1:1" if "away" in state else server.target, ending, *more)
+    assert done.returncode == expected.code, done
+    rest = done.stderr
+    for text in expected.said:
+        found = re.search(text, rest)
+        assert found, f"{text!r} is not said, or not in its place: {done.stderr}"
+        rest = rest[found.end():]
+    assert bool(done.stderr) == bool(expected.said), done.stderr
+    if "spool" in state:
+        assert run(library, server.target, "closed", *more, "--events", "0").returncode == 0
+    assert server.terminate() == 0, server.log()
+    assert server.query("SELECT count(*) FROM hits")[0][0] == expected.stored
