@@ -245,17 +245,9 @@ def test_the_first_program_of_its_page_runs(library, running, tmp_path):
 # What a service has around the lines of its page: a client, and a payload that it was given.
 FRAMES = {
     "python": """
-import pathlib
-from sightline import Client
-from sightline.v1.event_pb2 import (
-    Platform, PushInteraction, PUSH_INTERACTION_KIND_OPENED as OPENED, TrackingEvent)
-from sightline.v1.payload_pb2 import RawPayload
-from sightline.v1.verdict_pb2 import Verdict
-payload = pathlib.Path("{path}").read_bytes()
-with Client("{target}") as client:
-    {lines}
+{lines}
 for verdict, count in client.stats().verdicts.items():
-    print(Verdict.Name(verdict), count)
+    print(f"VERDICT_{{verdict}}", count)
 """,
     "go": """
 package main
@@ -309,11 +301,18 @@ def test_a_vendors_sample_goes_in_with_three_lines(library, make_server, payload
                                                    sample, platform, verdict):
     """D31, D32: those of its page. The tester's has no ids, and is refused for it (D2)."""
     lines = PAGES[library].read_text().split(f"```{library}\n")[2].split("```")[0].strip()
-    assert lines.count("\n") == 2
+    # Python's are a program as it stands.
+    assert lines.count("\n") == (6 if library == "python" else 2)
     path, target = payloads / f"{sample}.json", make_server().start().target
     if library == "swift":
         done = run_compiled("LibraryClient", PAYLOAD, lines.replace(".android", "platform").split(
             "\n"), target, "--payload", path, "--platform", platform)
+    elif library == "python":
+        for old, new in {"payload.json": str(path), "127.0.0.1:50051": target,
+                         '"android"': f'"{platform.lower()}"'}.items():
+            assert lines.count(old) == 1
+            lines = lines.replace(old, new)
+        done = run_program(library, FRAMES[library].format(lines=lines), tmp_path)
     else:
         lines = lines.replace("\n", "\n    ").replace("PLATFORM_ANDROID", f"PLATFORM_{platform}")
         done = run_program(library, FRAMES[library].format(path=path, target=target, lines=lines),
