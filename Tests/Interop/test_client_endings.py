@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from certificates import Authority
-from server import Server
+from server import Server, wait_until
 from test_client_libraries import HERE, built, environment
 from test_credentials import KeysFile
 
@@ -70,6 +70,26 @@ def run(library: str, target: str, ending: str, *more: str) -> subprocess.Comple
         [*PROGRAMS[library], target, ending, "--events", str(EVENTS), "--seconds",
          str(CLOSE_SECONDS), *more], env=environment(), capture_output=True, text=True,
         timeout=SECONDS)
+
+
+@pytest.mark.parametrize("library", PROGRAMS)
+def test_an_interrupt_of_the_wait_tells_what_is_lost(library):
+    """Ctrl-C of who does not want to wait an hour for a server that is away."""
+    built(library)
+    program = subprocess.Popen(
+        [*PROGRAMS[library], "127.0.0.1:1", "not closed", "--events", str(EVENTS), "--seconds",
+         "3600"], env=environment(), stderr=subprocess.PIPE, text=True)
+    said = [program.stderr.readline()]
+    assert re.search(AWAY, said[0])
+
+    def interrupt() -> bool:
+        program.send_signal(signal.SIGINT)
+        return program.poll() is not None
+
+    # It may have been before its end, whose wait comes then.
+    wait_until(interrupt, "the end of the program", SECONDS)
+    said += program.stderr.readlines()
+    assert program.returncode != 0 and NOT_CLOSED + LOST in "".join(said), said
 
 
 def started(state: str, make_server, folder: pathlib.Path) -> Server:

@@ -41,6 +41,13 @@ def test_clients_that_are_open_at_the_end_share_the_time(clock, monkeypatch):
     assert [client.timeout for client in clients] == [30, 10, 0, 0, None]
 
 
+def test_after_an_interrupt_nobody_waits(clock):
+    clients = [Slow(seconds, 0, clock) for seconds in (30, None)]
+    exits.OPEN.clients.update(clients)
+    exits.close_all(0)
+    assert [client.timeout for client in clients] == [0, 0]
+
+
 @pytest.mark.parametrize("error, fails", [
     (None, False), (OSError("the disk"), True),
     (sightline.EventsLost(sightline.FlushReport(0, 3), "; why"), True)])

@@ -3,6 +3,7 @@ without a word."""
 
 from __future__ import annotations
 
+import atexit
 import logging
 import os
 import sys
@@ -63,15 +64,16 @@ def close_at_exit() -> None:
     close_all()
 
 
-def close_all() -> None:
+def close_all(most_seconds: float = float("inf")) -> None:
     """Closes what is open; all share the time that they may take."""
     started = time.monotonic()
     with OPEN.lock:
         clients = list(OPEN.clients)
     for client in clients:
-        seconds = client.close_timeout
+        seconds = min(most_seconds, float("inf") if client.close_timeout is None
+                      else max(0, started + client.close_timeout - time.monotonic()))
         try:
-            client.close(None if seconds is None else max(0, started + seconds - time.monotonic()))
+            client.close(None if seconds == float("inf") else seconds)
         except EventsLost as error:
             log.error("the client was not closed before the interpreter ended: %s", error)
             fail_exit_code()
@@ -110,3 +112,5 @@ def leave_to_parent() -> None:
 
 
 os.register_at_fork(after_in_child=leave_to_parent)
+# Whoever has interrupted the wait is told what is lost.
+atexit.register(close_all, 0)
