@@ -12,6 +12,7 @@ import sightline
 from fake import SECONDS, event
 from sightline.client import MAX_REQUEST_BYTES
 from sightline.v1.verdict_pb2 import VERDICT_ACCEPTED, VERDICT_DUPLICATE, VERDICT_REJECTED
+from test_spool import abandon
 
 
 def test_a_ticket_has_the_verdict_and_a_duplicate_is_a_success(connect):
@@ -228,6 +229,15 @@ def test_what_a_client_had_spooled_another_one_sends(fake, connect, tmp_path):
     identities = [e.event_id for e in fake.events]
     assert identities[-11:] == [f"{number}" for number in range(11)]
     assert not list(tmp_path.glob("*.spool"))
+
+
+def test_a_client_sends_what_a_worker_that_is_gone_has_spooled(fake, connect, tmp_path):
+    gone = sightline.Spool(tmp_path / "gone")
+    gone.append(event("of the worker").SerializeToString())
+    abandon(gone)
+    client = connect(spool=sightline.Spool(tmp_path / "own", adopt_siblings=True))
+    assert client.flush(SECONDS).pending == 0
+    assert [e.event_id for e in fake.events] == ["of the worker"]
 
 
 def test_a_spool_whose_disk_fails_holds_no_verdict_back(connect, tmp_path, monkeypatch):
