@@ -44,6 +44,7 @@ release: bootstrap-build ## Build the release program
 
 generate: bootstrap ## Generate the code from Protos
 	Scripts/generate $(GENERATED)
+	Scripts/generate-go
 	.venv/bin/python Scripts/field-tags > $(FIELD_TAGS)
 
 check: check-deploy ## All checks
@@ -52,6 +53,7 @@ check: check-generated check-protos check-format check-scripts check-rules check
 
 check-generated: bootstrap ## Prove that the generated code is current
 	Scripts/check-generated $(GENERATED)
+	Scripts/generate-go --check
 	.venv/bin/python Scripts/field-tags | diff $(FIELD_TAGS) - # another: run make generate
 
 check-protos: bootstrap ## Lint the protos and compare them with the newest landed main
