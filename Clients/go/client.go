@@ -17,15 +17,23 @@ import (
 	pb "github.com/sightline/sightline/Clients/go/sightline/v1"
 )
 
-// The service takes no larger request, whatever its limits are.
-const maxRequestBytes = 512 << 10
+const (
+	// Version is the library's. The server sees it in the user agent.
+	Version = "0.1.0"
+	// The service takes no larger request, whatever its limits are.
+	maxRequestBytes = 512 << 10
+	// How long Flush and Close wait where their context has no deadline.
+	closeTime = 30 * time.Second
+)
 
 var (
-	// ErrFull says that the client holds as many events as it may. Nothing was taken.
+	// ErrFull says that the client holds as many events as it may. Nothing was taken. The error of
+	// TrySend may say more: compare it by errors.Is.
 	ErrFull = errors.New("sightline: no room for the event now")
 	// ErrTooLarge says that the event exceeds the largest request. Nothing was taken.
 	ErrTooLarge = errors.New("sightline: the event exceeds the largest request")
-	// ErrClosed says that the client was closed first. Unacknowledged has what has no verdict.
+	// ErrClosed says that the client was closed first. Unacknowledged has what has no verdict. Errors
+	// of calls may say more: compare them by errors.Is.
 	ErrClosed = errors.New("sightline: the client is closed")
 )
 
@@ -36,11 +44,17 @@ type Stats struct {
 	RefusedEvents                          int
 	CutBytes                               int64 // Of a torn record, cut from the end of the spool.
 	Verdicts                               map[pb.Verdict]int
+	// Why the last stream ended, or none began. Nil again once a verdict comes.
+	LastFailure error
 }
 
 // FlushReport is what became of the events that were sent before.
 type FlushReport struct {
 	Acknowledged, Pending int
+}
+
+func (r FlushReport) String() string {
+	return fmt.Sprintf("%d acknowledged, %d pending", r.Acknowledged, r.Pending)
 }
 
 // Client sends events over one stream after another until each has its final verdict. Any number of
@@ -66,6 +80,7 @@ type Client struct {
 	told        *sync.Cond
 	isClosing   bool
 	isOver      bool
+	isLossTold  bool
 	failure     error // The status that ended it for good.
 }
 
@@ -106,6 +121,9 @@ func Dial(target string, opts ...Option) (*Client, error) {
 	}
 	client.told = sync.NewCond(&client.mutex)
 	o := &client.options
+	if err := firstError(checkTarget(target), o.keyError); err != nil {
+		return nil, err
+	}
 	if l := o.limits; l.Events < 1 || l.RequestBytes < 1 || l.Requests < 1 || o.maxPending < 1 {
 		return nil, fmt.Errorf("sightline: a limit below 1: %+v, %d pending", l, o.maxPending)
 	}
@@ -166,16 +184,22 @@ func (c *Client) send(ctx context.Context, event *pb.TrackingEvent, waits bool) 
 		room := c.room
 		if !waits {
 			c.stats.RefusedEvents++
+			err = because(ErrFull, c.stats.LastFailure)
 			c.mutex.Unlock()
-			return nil, ErrFull
+			return nil, err
 		}
 		c.mutex.Unlock()
 		select {
 		case <-room:
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			err = ctx.Err()
 		}
 		c.mutex.Lock()
+		if err != nil {
+			err = c.pending(c.outbox.count, ", and there is no room for another", err)
+			c.mutex.Unlock()
+			return nil, err
+		}
 	}
 	err = c.take(ticket)
 	c.mutex.Unlock()
@@ -258,12 +282,23 @@ func (c *Client) end() error {
 	if c.failure != nil {
 		return c.failure
 	}
-	return ErrClosed
+	return because(ErrClosed, c.stats.LastFailure)
 }
 
-// Flush sends what waits without lingering, and waits for the verdicts on all that was sent before.
-// The report tells of both also where ctx ends first.
+// bounded is a context that ends, also where the caller's does not.
+func (c *Client) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if _, hasDeadline := ctx.Deadline(); hasDeadline {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, c.options.closeTime)
+}
+
+// Flush sends what waits without lingering, and waits for the verdicts on all that was sent before:
+// until ctx ends, or for 30 s where it has no deadline. The report tells of both also then, and the
+// *PendingError says why.
 func (c *Client) Flush(ctx context.Context) (FlushReport, error) {
+	ctx, cancel := c.bounded(ctx)
+	defer cancel()
 	c.mutex.Lock()
 	count := c.outbox.count
 	flush := &flush{serial: c.serial, left: count, done: make(chan struct{})}
@@ -285,10 +320,14 @@ func (c *Client) Flush(ctx context.Context) (FlushReport, error) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	delete(c.flushes, flush)
-	if flush.left > 0 && err == nil {
-		err = c.end()
+	if flush.left == 0 {
+		return FlushReport{count, 0}, nil
 	}
-	return FlushReport{count - flush.left, flush.left}, err
+	fate := ""
+	if err == nil {
+		fate, err = c.fate(), firstError(c.failure, ErrClosed)
+	}
+	return FlushReport{count - flush.left, flush.left}, c.pending(flush.left, fate, err)
 }
 
 // Unacknowledged returns the events without a final verdict, in order; also after the client's end.
@@ -320,9 +359,12 @@ func (c *Client) Stats() Stats {
 }
 
 // Close takes no more events, waits for the verdicts on all, half-closes the stream, and reads its end
-// and the last results. What has no verdict when ctx ends stays in Unacknowledged, and in the spool.
-// It may be repeated.
+// and the last results: until ctx ends, or for 30 s where it has no deadline. What has no verdict then
+// stays in Unacknowledged, and in the spool; the *PendingError says how many, and why. Without a spool
+// a warning says so too, as a deferred Close returns to nobody. It may be repeated.
 func (c *Client) Close(ctx context.Context) (FlushReport, error) {
+	ctx, cancel := c.bounded(ctx)
+	defer cancel()
 	c.mutex.Lock()
 	count := c.outbox.count
 	c.isClosing = true
@@ -341,7 +383,15 @@ func (c *Client) Close(ctx context.Context) (FlushReport, error) {
 	c.failRest()
 	report := FlushReport{count - c.outbox.count, c.outbox.count}
 	err := c.failure
+	if report.Pending > 0 {
+		err = c.pending(report.Pending, c.fate(), firstError(err, ctx.Err(), ErrClosed))
+	}
+	isTold := c.isLossTold
+	c.isLossTold = true
 	c.mutex.Unlock()
+	if report.Pending > 0 && c.options.spool == nil && !isTold {
+		c.options.onWarning(err.Error())
+	}
 	if isRunning {
 		c.stop()
 		<-c.ended
@@ -349,9 +399,6 @@ func (c *Client) Close(ctx context.Context) (FlushReport, error) {
 		case <-c.called:
 		case <-ctx.Done():
 		}
-	}
-	if report.Pending > 0 {
-		err = firstError(err, ctx.Err(), ErrClosed)
 	}
 	if c.options.spool != nil {
 		err = firstError(err, c.options.spool.Close())
@@ -371,6 +418,7 @@ func (c *Client) settled(tickets []*Ticket) {
 		}
 		c.options.spool.release(places...)
 	}
+	c.stats.LastFailure = nil
 	for _, ticket := range tickets {
 		c.stats.Verdicts[ticket.verdict()]++
 		ticket.finish(nil)

@@ -25,7 +25,8 @@ import (
 
 const testTime = 20 * time.Second
 
-// fake accepts events while it is open; rejects those named bad, and knows those named known.
+// fake accepts events while it is open; rejects those named bad, and knows those named known. One named
+// last ends its stream.
 type fake struct {
 	mutex    sync.Mutex
 	gate     chan struct{}
@@ -39,14 +40,14 @@ type fake struct {
 	target   string
 }
 
-func newFake(t *testing.T) *fake {
+func newFake(t *testing.T, options ...grpc.ServerOption) *fake {
 	t.Helper()
 	f := &fake{gate: make(chan struct{}), halves: make(chan struct{}, 100)}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := grpc.NewServer()
+	server := grpc.NewServer(options...)
 	server.RegisterService(&grpc.ServiceDesc{ServiceName: "sightline.v1.TrackingService",
 		HandlerType: (*interface{})(nil), Streams: []grpc.StreamDesc{{StreamName: "StreamEvents",
 			ServerStreams: true, ClientStreams: true,
@@ -56,6 +57,13 @@ func newFake(t *testing.T) *fake {
 	t.Cleanup(server.Stop)
 	f.target = listener.Addr().String()
 	return f
+}
+
+// refuse ends the next streams, the last one's error first.
+func (f *fake) refuse(refusals ...error) {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	f.refusals = refusals
 }
 
 func (f *fake) open() { close(f.gate) }
@@ -86,7 +94,8 @@ func (f *fake) serve(stream grpc.ServerStream) error {
 		case <-stream.Context().Done():
 			return nil
 		}
-		if err := stream.SendMsg(f.judge(request)); err != nil {
+		err := stream.SendMsg(f.judge(request))
+		if events := request.Events; err != nil || events[len(events)-1].EventId == "last" {
 			return err
 		}
 	}

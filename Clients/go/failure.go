@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand"
+	"strings"
 	"time"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
@@ -34,6 +35,35 @@ type failure struct {
 	status      *status.Status
 	isRetryable bool
 	delay       time.Duration // What the server asks for.
+}
+
+// told is a failure for people, with what most often explains it.
+func (f failure) told(target string, hasTLS bool) error {
+	if f.status == nil {
+		return fmt.Errorf("%s ended the stream without a verdict", target)
+	}
+	// What gRPC's client says in quotes about a connection.
+	message := strings.TrimPrefix(f.status.Message(), "connection error: desc = ")
+	message, hint := strings.Trim(message, `"`), ""
+	switch {
+	case !hasTLS && hasOneOf(message, "connection closed", "server preface"):
+		// What gRPC says of bytes that are no HTTP/2, such as TLS's alerts.
+		hint = ": this port may speak TLS, which WithTLS gives"
+	case hasTLS && hasOneOf(message, "does not look like a TLS handshake"):
+		hint = ": this port speaks no TLS: leave WithTLS out"
+	case hasTLS && hasOneOf(message, "x509: "):
+		hint = ": the server's certificate is not one that WithTLS trusts"
+	}
+	return fmt.Errorf("%s: %s: %s%s", target, f.status.Code(), message, hint)
+}
+
+func hasOneOf(text string, parts ...string) bool {
+	for _, part := range parts {
+		if strings.Contains(text, part) {
+			return true
+		}
+	}
+	return false
 }
 
 func failureOf(err error) failure {

@@ -2,6 +2,7 @@ package sightline
 
 import (
 	"context"
+	"log"
 	"math"
 	"time"
 
@@ -24,7 +25,10 @@ type options struct {
 	onResult             func(*pb.EventResult)
 	reportAccepted       bool
 	spool                *Spool
+	onWarning            func(string)
 	token                func(context.Context) (string, error)
+	keyError             error
+	closeTime            time.Duration
 	traceparent          func(context.Context) string
 	transportCredentials credentials.TransportCredentials
 	keepalive            keepalive.ClientParameters
@@ -35,19 +39,34 @@ func defaults() options {
 	return options{
 		limits: Limits{Events: 100, RequestBytes: 64 << 10, Requests: 16},
 		linger: 5 * time.Millisecond, answerTime: 2 * time.Minute,
-		maxPending: 10_000, maxPendingBytes: 8 << 20,
+		maxPending: 10_000, maxPendingBytes: 8 << 20, closeTime: closeTime,
+		onWarning: func(text string) { log.Print(text) },
 		keepalive: keepalive.ClientParameters{Time: 20 * time.Second, Timeout: 10 * time.Second},
 	}
 }
 
-// WithToken has an API key or a JWT asked for with each stream.
+// WithToken has an API key or a JWT asked for with each stream. Space around it, such as the newline of
+// its file, is left out. One that cannot be sent is asked for again, as after an error.
 func WithToken(token func(context.Context) (string, error)) Option {
-	return func(o *options) { o.token = token }
+	return func(o *options) {
+		o.keyError = nil
+		o.token = func(ctx context.Context) (string, error) {
+			text, err := token(ctx)
+			if err != nil {
+				return "", err
+			}
+			return sendable(text)
+		}
+	}
 }
 
-// WithAPIKey sends one key or token.
+// WithAPIKey sends one key or token. Space around it, such as the newline of its file, is left out.
+// Dial refuses one that cannot be sent.
 func WithAPIKey(key string) Option {
-	return WithToken(func(context.Context) (string, error) { return key, nil })
+	return func(o *options) {
+		WithToken(func(context.Context) (string, error) { return key, nil })(o)
+		_, o.keyError = o.token(context.Background())
+	}
 }
 
 // WithTLS sets the transport's credentials, for example credentials.NewTLS(…); with a client
@@ -60,6 +79,12 @@ func WithTLS(transport credentials.TransportCredentials) Option {
 // block, and must not wait for room: use TrySend there.
 func WithOnResult(onResult func(*pb.EventResult)) Option {
 	return func(o *options) { o.onResult = onResult }
+}
+
+// WithOnWarning is told what a person should know, in a sentence: the first failure after a verdict,
+// and events that Close lost. Without this option log.Print is. It must not call Close.
+func WithOnWarning(onWarning func(text string)) Option {
+	return func(o *options) { o.onWarning = onWarning }
 }
 
 // WithReportAccepted has the hits and warnings of accepted events in their results.
@@ -118,8 +143,8 @@ func (o *options) dialOptions() []grpc.DialOption {
 	// One answer may have the results of all requests under way: gRPC's 4 MiB are too few for that.
 	calls := grpc.WithDefaultCallOptions(grpc.ForceCodec(requestCodec{}),
 		grpc.MaxCallRecvMsgSize(math.MaxInt32))
-	return append([]grpc.DialOption{security, grpc.WithKeepaliveParams(o.keepalive), calls},
-		o.dial...)
+	return append([]grpc.DialOption{security, grpc.WithKeepaliveParams(o.keepalive), calls,
+		grpc.WithUserAgent("sightline-go/" + Version)}, o.dial...)
 }
 
 // requestCodec sends requests that are encoded already: their events are, since they were taken.

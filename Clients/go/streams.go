@@ -2,6 +2,7 @@ package sightline
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"time"
 
@@ -30,17 +31,25 @@ func (c *Client) run(ctx context.Context) {
 	defer close(c.ended)
 	for tries := 0; c.waitForEvents(ctx); {
 		settledBefore := c.settledCount()
-		failure := failureOf(c.stream(ctx))
+		err := c.stream(ctx)
+		failure, hasSettled := failureOf(err), c.settledCount() > settledBefore
 		c.mutex.Lock()
 		isDone := c.outbox.isDone()
 		if !failure.isRetryable && !isDone {
 			c.failure = &RefusedError{failure.status}
 		}
+		warning := ""
+		if !isDone && !c.isOver && ctx.Err() == nil {
+			warning = c.failed(failure, hasSettled)
+		}
 		c.mutex.Unlock()
+		if warning != "" {
+			c.options.onWarning(warning)
+		}
 		if !failure.isRetryable || isDone {
 			break
 		}
-		if tries++; c.settledCount() > settledBefore {
+		if tries++; hasSettled {
 			tries = 0
 		}
 		pause(ctx, backoff(tries, failure.delay))
@@ -48,6 +57,26 @@ func (c *Client) run(ctx context.Context) {
 	c.mutex.Lock()
 	c.failRest()
 	c.mutex.Unlock()
+}
+
+// failed keeps why a stream ended; returns the warning of the first failure after a verdict. An end that
+// no event waits for is none, nor is one that the server means and that brought verdicts. Called under
+// the mutex.
+func (c *Client) failed(failure failure, hasSettled bool) (warning string) {
+	if c.outbox.count == 0 || (failure.status == nil && hasSettled) {
+		return ""
+	}
+	isFirst := c.stats.LastFailure == nil
+	c.stats.LastFailure = failure.told(c.target, c.options.transportCredentials != nil)
+	if !isFirst {
+		return ""
+	}
+	next := "tries again"
+	if !failure.isRetryable {
+		next = "has ended"
+	}
+	return fmt.Sprintf("sightline: %s, and the client %s: %v", counted(c.outbox.count), next,
+		c.stats.LastFailure)
 }
 
 func pause(ctx context.Context, delay time.Duration) {
@@ -117,11 +146,17 @@ func (c *Client) stream(ctx context.Context) error {
 		defer close(written)
 		c.write(ctx, stream)
 	}()
-	go c.watch(ctx, cancel)
+	late := make(chan struct{})
+	go c.watch(ctx, func() { close(late); cancel() })
 	err = c.read(stream)
 	cancel()
 	<-written
-	return err
+	select {
+	case <-late:
+		return status.Error(codes.DeadlineExceeded, "the server has not answered in time")
+	default:
+		return err
+	}
 }
 
 // write sends requests as they are due, until the stream is half-closed or has ended.
@@ -192,9 +227,9 @@ func (c *Client) read(stream grpc.ClientStream) error {
 	}
 }
 
-// watch cancels a stream that makes no progress. A deadline that is set meanwhile is seen within a
+// watch gives up a stream that makes no progress. A deadline that is set meanwhile is seen within a
 // second.
-func (c *Client) watch(ctx context.Context, cancel context.CancelFunc) {
+func (c *Client) watch(ctx context.Context, giveUp func()) {
 	ticks := time.NewTicker(time.Second)
 	defer ticks.Stop()
 	for {
@@ -207,7 +242,7 @@ func (c *Client) watch(ctx context.Context, cancel context.CancelFunc) {
 		isLate := c.now() >= c.outbox.stream.deadline
 		c.mutex.Unlock()
 		if isLate {
-			cancel()
+			giveUp()
 			return
 		}
 	}

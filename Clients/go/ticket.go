@@ -48,16 +48,20 @@ func (t *Ticket) Done() <-chan struct{} {
 	return t.done
 }
 
-// Result waits for the verdict, and returns it with what belongs to it. The error is ctx's, or says
-// that the client ended before.
+// Result waits for the verdict, and returns it with what belongs to it. The error is a *PendingError
+// with ctx's, or says that the client ended before.
 func (t *Ticket) Result(ctx context.Context) (*pb.EventResult, error) {
+	var err error
 	select {
 	case <-t.Done():
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		err = ctx.Err()
 	}
 	t.client.mutex.Lock()
 	defer t.client.mutex.Unlock()
+	if err != nil {
+		return nil, t.client.pending(t.client.outbox.count, ", this one among them", err)
+	}
 	if t.err != nil {
 		return nil, t.err
 	}

@@ -1,0 +1,143 @@
+package sightline
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// failing is a client of a server that is away, once it knows why.
+func failing(t *testing.T, options ...Option) *Client {
+	t.Helper()
+	failed := make(chan string, 100)
+	client, err := Dial("127.0.0.1:1", append(options,
+		WithOnWarning(func(text string) { failed <- text }))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = client.Close(brief(t, time.Millisecond)) })
+	send(t, client, named("e"))
+	<-failed
+	return client
+}
+
+// expired is a context that has ended.
+func expired() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}
+
+func TestEachErrorOfAServerThatIsAwaySaysWhy(t *testing.T) {
+	const reason = "connection refused"
+	expired := expired()
+	client := failing(t, WithMaxPending(1, 1))
+	ticket := client.outbox.unsettled()[0]
+	call := func(run func() error) func(error) {
+		return func(want error) {
+			t.Helper()
+			if err := run(); !errors.Is(err, want) || !strings.Contains(err.Error(), reason) {
+				t.Errorf("%v: %v", want, err)
+			}
+		}
+	}
+	sent := call(func() error { _, err := client.Send(expired, named("more")); return err })
+	tried := call(func() error { _, err := client.TrySend(expired, named("more")); return err })
+	judged := call(func() error { _, err := ticket.Result(expired); return err })
+	flushed := call(func() error { _, err := client.Flush(expired); return err })
+	closed := call(func() error { _, err := client.Close(expired); return err })
+	sent(context.Canceled)
+	tried(ErrFull)
+	judged(context.Canceled)
+	flushed(context.Canceled)
+	if err := client.Stats().LastFailure; err == nil || !strings.Contains(err.Error(), reason) {
+		t.Errorf("stats: %v", err)
+	}
+	closed(context.Canceled)
+	sent(ErrClosed)
+	flushed(ErrClosed)
+	_, err := ticket.Result(context.Background())
+	if !errors.Is(err, ErrClosed) || !strings.Contains(err.Error(), reason) {
+		t.Errorf("the ticket of a closed client: %v", err)
+	}
+}
+
+func TestFlushAndCloseEndWhereTheirContextHasNoDeadline(t *testing.T) {
+	if defaults().closeTime != closeTime {
+		t.Fatal(defaults().closeTime)
+	}
+	client := failing(t, func(o *options) { o.closeTime = 10 * time.Millisecond })
+	for _, end := range []func(context.Context) (FlushReport, error){client.Flush, client.Close} {
+		report, err := end(context.Background())
+		var pending *PendingError
+		if !errors.As(err, &pending) || pending.Pending != 1 || report.Pending != 1 ||
+			!errors.Is(err, context.DeadlineExceeded) {
+			t.Error(report, err)
+		}
+	}
+}
+
+func TestAServerThatNeverAnswersIsNamed(t *testing.T) {
+	f := newFake(t)
+	warnings := make(chan string, 100)
+	client := dial(t, f, WithAnswerTimeout(time.Millisecond),
+		WithOnWarning(func(text string) { warnings <- text }))
+	send(t, client, named("e"))
+	want := f.target + ": DeadlineExceeded: the server has not answered in time"
+	if warning := <-warnings; !strings.Contains(warning, want) {
+		t.Error(warning)
+	}
+	before := &Client{target: "host:1", outbox: &outbox{}, stop: func() {}}
+	if err := before.lastFailure(); err == nil || err.Error() != "host:1 has not answered yet" {
+		t.Error(err)
+	}
+}
+
+func TestAFailureIsWarnedOfOnceUntilAVerdictComes(t *testing.T) {
+	f := newFake(t)
+	f.open()
+	warnings := make(chan string, 100)
+	client := dial(t, f, WithOnWarning(func(text string) { warnings <- text }))
+	for outage := 0; outage < 2; outage++ {
+		f.refuse(status.Error(codes.Unavailable, "later"), status.Error(codes.Unavailable, "sooner"))
+		if _, err := send(t, client, named("last")).Result(brief(t, testTime)); err != nil {
+			t.Fatal(err)
+		}
+		if failure := client.Stats().LastFailure; failure != nil {
+			t.Errorf("after a verdict: %v", failure)
+		}
+		want := "sightline: 1 event has no verdict, and the client tries again: " + f.target +
+			": Unavailable: sooner"
+		if warning := <-warnings; warning != want || len(warnings) != 0 {
+			t.Errorf("%s, and %d more", warning, len(warnings))
+		}
+	}
+	if _, err := client.Close(brief(t, testTime)); err != nil || len(warnings) != 0 {
+		t.Error(err, len(warnings))
+	}
+}
+
+func TestAnEndThatNoEventWaitsForIsNoFailure(t *testing.T) {
+	ended := failure{isRetryable: true}
+	broken := failure{status: status.New(codes.Unavailable, "gone"), isRetryable: true}
+	for _, row := range []struct {
+		failure    failure
+		count      int
+		hasSettled bool
+		isTold     bool
+	}{
+		{ended, 0, false, false}, {broken, 0, false, false}, {ended, 1, true, false},
+		{ended, 1, false, true}, {broken, 1, true, true}, {broken, 1, false, true},
+	} {
+		client := &Client{outbox: &outbox{count: row.count}}
+		warning := client.failed(row.failure, row.hasSettled)
+		if (warning != "") != row.isTold || (client.stats.LastFailure != nil) != row.isTold {
+			t.Errorf("%+v: %q, %v", row, warning, client.stats.LastFailure)
+		}
+	}
+}
