@@ -42,6 +42,7 @@ type Stats struct {
 	Pending, PendingBytes                  int
 	Streams, ResentRequests, RetriedEvents int
 	RefusedEvents                          int
+	AdoptedEvents                          int   // Of workers that are gone.
 	CutBytes                               int64 // Of a torn record, cut from the end of the spool.
 	Verdicts                               map[pb.Verdict]int
 	// Why the last stream ended, or none began. Nil again once a verdict comes.
@@ -133,13 +134,20 @@ func Dial(target string, opts ...Option) (*Client, error) {
 	}
 	client.outbox = newOutbox(o.limits, o.linger, o.answerTime, rand.Float64)
 	if o.spool != nil {
-		err := o.spool.recover(func(at place, data []byte) {
+		take := func(at place, data []byte) {
 			client.add(&Ticket{client: client, frame: frame(data), place: at})
-		})
-		if err != nil {
+		}
+		if err := o.spool.recover(take); err != nil {
 			return nil, err
 		}
 		client.stats.CutBytes = o.spool.cutBytes
+		if o.spool.options.AdoptOrphans {
+			own := client.outbox.count
+			for _, err := range o.spool.adopt(take) {
+				o.onWarning(fmt.Sprintf("sightline: %v", err))
+			}
+			client.stats.AdoptedEvents = client.outbox.count - own
+		}
 	}
 	if client.outbox.count > 0 {
 		client.begin()
@@ -196,7 +204,7 @@ func (c *Client) send(ctx context.Context, event *pb.TrackingEvent, waits bool) 
 		}
 		c.mutex.Lock()
 		if err != nil {
-			err = c.pending(c.outbox.count, ", and there is no room for another", err)
+			err = c.pending(c.outbox.count, ", without room for another", err)
 			c.mutex.Unlock()
 			return nil, err
 		}
@@ -251,6 +259,9 @@ func (c *Client) hasRoom(ticket *Ticket) bool {
 
 func (c *Client) take(ticket *Ticket) (err error) {
 	if c.isClosing || c.isOver {
+		if c.outbox.count > 0 {
+			return c.pending(c.outbox.count, c.fate(), firstError(c.failure, ErrClosed))
+		}
 		return c.end()
 	}
 	if c.options.spool != nil {
@@ -324,7 +335,7 @@ func (c *Client) Flush(ctx context.Context) (FlushReport, error) {
 		return FlushReport{count, 0}, nil
 	}
 	fate := ""
-	if err == nil {
+	if c.isOver {
 		fate, err = c.fate(), firstError(c.failure, ErrClosed)
 	}
 	return FlushReport{count - flush.left, flush.left}, c.pending(flush.left, fate, err)

@@ -330,6 +330,10 @@ func TestTheCredentialAndTheTraceGoAlong(t *testing.T) {
 	if found := f.headers[0].Get("authorization"); !reflect.DeepEqual(found, []string{"Bearer key"}) {
 		t.Error(found)
 	}
+	agent := f.headers[0].Get("user-agent")
+	if len(agent) != 1 || !strings.HasPrefix(agent[0], "sightline-go/"+Version+" ") {
+		t.Error(agent)
+	}
 	first, second := f.events[0].TraceContext.GetTraceparent(), f.events[1].TraceContext.GetTraceparent()
 	if first != parent || second != "own" {
 		t.Error(first, second)

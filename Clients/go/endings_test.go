@@ -96,8 +96,8 @@ type settings = options
 
 // As the table of docs/clients.md says of Go.
 func TestEachEndingSaysWhatIsLostAndWhy(t *testing.T) {
-	const lost = "sightline: 100 events have no verdict, and are lost unless Unacknowledged is sent " +
-		"again: there is no spool: "
+	const lost = "sightline: 100 events have no verdict, lost unless Unacknowledged is sent again " +
+		"(there is no spool): "
 	away := "connection refused"
 	for _, row := range []struct {
 		name, ending, server string
@@ -118,9 +118,9 @@ func TestEachEndingSaysWhatIsLostAndWhy(t *testing.T) {
 			[]string{lost + "context deadline exceeded; last failure: ", away}, 0, 0},
 		{"away, its error ignored", "ignored once-failed", "away", 0, []string{lost, away}, 0, 0},
 		{"away, a spool", "closed once-failed spool", "away", 1,
-			[]string{"sightline: 100 events have no verdict, and stay in the spool ", away}, 0, 100},
+			[]string{"sightline: 100 events have no verdict, kept in the spool ", away}, 0, 100},
 		{"a wrong key", "closed", "refusing", 1,
-			[]string{"have no verdict, and are lost", "refuses this client: Unauthenticated: no such key"},
+			[]string{"no verdict, lost unless", "refuses this client: Unauthenticated: no such key"},
 			0, 0},
 		{"plaintext to TLS", "closed once-failed", "tls", 1,
 			[]string{lost, "this port may speak TLS, which WithTLS gives"}, 0, 0},
@@ -170,7 +170,7 @@ func serverThatIs(t *testing.T, kind string) *fake {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f.refusals = []error{refusal.Err()}
+		f.refuse(refusal.Err())
 	}
 	return f
 }

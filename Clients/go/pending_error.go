@@ -52,7 +52,7 @@ func (c *Client) lastFailure() error {
 // fate is what becomes of the events of a client that has ended.
 func (c *Client) fate() string {
 	if c.options.spool != nil {
-		return ", and stay in the spool " + c.options.spool.folder
+		return ", kept in the spool " + c.options.spool.folder
 	}
-	return ", and are lost unless Unacknowledged is sent again: there is no spool"
+	return ", lost unless Unacknowledged is sent again (there is no spool)"
 }

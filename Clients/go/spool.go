@@ -21,6 +21,7 @@ const (
 	segmentBytes, recordBytes = len(spoolMagic) + len(marksMagic), 2 * recordHead
 	// F_OFD_SETLK of Linux, which syscall lacks.
 	ofdSetLock = 37
+	lockName   = "lock"
 )
 
 // fdatasync returns once what was written is durable; tests have it fail.
@@ -34,6 +35,9 @@ type SpoolOptions struct {
 	MaxBytes     int64 // Of all files: 256 MiB. Beyond them Send waits.
 	SegmentBytes int64 // Of a file: 4 MiB. A file goes with its last event.
 	SyncSends    bool  // Whether Send waits for fdatasync; else a power cut may take the last milliseconds.
+	// Whether Dial takes over what workers that are gone have left in folders beside this one: give each
+	// worker a folder of its own in one that has no others. A worker that is being adopted waits for it.
+	AdoptOrphans bool
 }
 
 // Spool keeps events on disk until they are settled, so that not even the end of the process loses
@@ -76,11 +80,15 @@ func OpenSpool(folder string, options SpoolOptions) (*Spool, error) {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return nil, err
 	}
-	lock, err := os.OpenFile(filepath.Join(folder, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	lock, err := os.OpenFile(filepath.Join(folder, lockName), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	if err := lockFile(lock); err != nil {
+	limit := time.Duration(0)
+	if options.AdoptOrphans {
+		limit = adoptionTime
+	}
+	if err := lockWithin(lock, limit); err != nil {
 		lock.Close()
 		return nil, fmt.Errorf("%w: %s", ErrSpoolLocked, folder)
 	}

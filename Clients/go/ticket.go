@@ -60,7 +60,7 @@ func (t *Ticket) Result(ctx context.Context) (*pb.EventResult, error) {
 	t.client.mutex.Lock()
 	defer t.client.mutex.Unlock()
 	if err != nil {
-		return nil, t.client.pending(t.client.outbox.count, ", this one among them", err)
+		return nil, t.client.pending(t.client.outbox.count, ", this one included", err)
 	}
 	if t.err != nil {
 		return nil, t.err

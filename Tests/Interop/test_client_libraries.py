@@ -255,13 +255,12 @@ package main
 import (
 	"context"
 	"fmt"
+	"log"
 	"os"
 
 	sightline "github.com/sightline/sightline/Clients/go"
 	pb "github.com/sightline/sightline/Clients/go/sightline/v1"
 )
-
-const opened = pb.PushInteractionKind_PUSH_INTERACTION_KIND_OPENED
 
 func main() {{
 	ctx := context.Background()

@@ -1,0 +1,165 @@
+package sightline
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// left makes a folder of a worker that is gone, with events.
+func left(t *testing.T, folder string, events ...string) {
+	t.Helper()
+	spool := open(t, folder, SpoolOptions{})
+	for _, event := range events {
+		put(t, spool, event)
+	}
+	abandon(spool)
+}
+
+func namesIn(t *testing.T, folder string) (found []string) {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		found = append(found, entry.Name())
+	}
+	return found
+}
+
+// adopted is what a spool finds of its own and of others, and what it could not adopt.
+func adopted(t *testing.T, spool *Spool) (found []string, failures []error) {
+	t.Helper()
+	found, _ = recovered(t, spool)
+	failures = spool.adopt(func(_ place, data []byte) { found = append(found, string(data)) })
+	return found, failures
+}
+
+func TestAnOrphanIsAdoptedWithoutWhatWasSettled(t *testing.T) {
+	parent := t.TempDir()
+	own, orphan := filepath.Join(parent, "b"), filepath.Join(parent, "a")
+	left(t, own, "own")
+	spool := open(t, orphan, SpoolOptions{})
+	settled := put(t, spool, "settled")
+	put(t, spool, "first")
+	put(t, spool, "second")
+	spool.release(settled)
+	abandon(spool)
+	heir := open(t, own, SpoolOptions{AdoptOrphans: true})
+	want := []string{"own", "first", "second"}
+	if found, failures := adopted(t, heir); !reflect.DeepEqual(found, want) || failures != nil {
+		t.Fatal(found, failures)
+	}
+	if found := namesIn(t, orphan); !reflect.DeepEqual(found, []string{lockName}) {
+		t.Error(found)
+	}
+	abandon(heir)
+	if found, _ := recovered(t, open(t, own, SpoolOptions{})); !reflect.DeepEqual(found, want) {
+		t.Error(found)
+	}
+}
+
+func TestWhatIsNoOrphanIsLeftAlone(t *testing.T) {
+	parent := t.TempDir()
+	alive := open(t, filepath.Join(parent, "alive"), SpoolOptions{})
+	put(t, alive, "alive")
+	left(t, filepath.Join(parent, "others"), "others")
+	if err := os.Remove(filepath.Join(parent, "others", lockName)); err != nil {
+		t.Fatal(err)
+	}
+	left(t, filepath.Join(parent, "done"))
+	if err := os.WriteFile(filepath.Join(parent, "file"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	before := namesIn(t, filepath.Join(parent, "others"))
+	heir := open(t, filepath.Join(parent, "heir"), SpoolOptions{AdoptOrphans: true})
+	if found, failures := adopted(t, heir); found != nil || failures != nil {
+		t.Error(found, failures)
+	}
+	if after := namesIn(t, filepath.Join(parent, "others")); !reflect.DeepEqual(after, before) {
+		t.Error(after)
+	}
+}
+
+func TestAnOrphanThatCannotBeAdoptedIsToldAndKept(t *testing.T) {
+	var damaged *SpoolDamagedError
+	for _, row := range []struct {
+		damages  bool
+		maxBytes int64
+		want     string // Empty where it is adopted.
+	}{
+		{true, 0, "is damaged at byte 8"},
+		{false, 1 << 10, ""}, // Room for just as much: see needed.
+		{false, 1<<10 - 1, "its 1 events need 1024 bytes, and MaxBytes leaves 1023"},
+	} {
+		parent := t.TempDir()
+		orphan := filepath.Join(parent, "orphan")
+		left(t, orphan, strings.Repeat("e", 1<<10-2*segmentBytes-recordBytes-3*segmentBytes))
+		file := segmentFiles(t, orphan)[0]
+		if row.damages {
+			text, _ := os.ReadFile(file)
+			text[len(text)-1]++
+			if err := os.WriteFile(file, append(text, record([]byte("whole"))...), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		heir := open(t, filepath.Join(parent, "heir"),
+			SpoolOptions{AdoptOrphans: true, MaxBytes: row.maxBytes})
+		found, failures := adopted(t, heir)
+		if row.want == "" {
+			if len(found) != 1 || failures != nil {
+				t.Error(found, failures)
+			}
+			continue
+		}
+		if len(found) != 0 || len(failures) != 1 || !strings.Contains(failures[0].Error(), row.want) ||
+			!strings.Contains(failures[0].Error(), orphan) {
+			t.Error(found, failures)
+		}
+		if errors.As(failures[0], &damaged) != row.damages {
+			t.Error(failures)
+		}
+		if _, err := os.Stat(file); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestAWorkerWaitsWhileItsFolderIsAdopted(t *testing.T) {
+	folder := t.TempDir()
+	adopter := open(t, folder, SpoolOptions{})
+	wait := waitForAdoption
+	defer func() { waitForAdoption = wait }()
+	waitForAdoption = func() { t.Fatal("it waits without the option") }
+	if _, err := OpenSpool(folder, SpoolOptions{}); !errors.Is(err, ErrSpoolLocked) {
+		t.Fatal(err)
+	}
+	waitForAdoption = func() { adopter.Close() }
+	open(t, folder, SpoolOptions{AdoptOrphans: true})
+}
+
+func TestAClientSendsWhatItAdopts(t *testing.T) {
+	f, parent := newFake(t), t.TempDir()
+	f.open()
+	left(t, filepath.Join(parent, "gone"), string(mustMarshal(t, named("left"))))
+	for _, row := range []struct {
+		adopts bool
+		want   []string
+	}{{false, nil}, {true, []string{"left"}}} {
+		spool := open(t, filepath.Join(parent, "worker"), SpoolOptions{AdoptOrphans: row.adopts})
+		client := dial(t, f, WithSpool(spool))
+		if count := client.Stats().AdoptedEvents; count != len(row.want) {
+			t.Error(row, count)
+		}
+		if _, err := client.Close(brief(t, testTime)); err != nil {
+			t.Fatal(err)
+		}
+		if stored := f.stored(); !reflect.DeepEqual(stored, row.want) {
+			t.Error(row, stored)
+		}
+	}
+}
