@@ -29,27 +29,30 @@ struct LedgerReadingTests {
     }
 
     @Test(
-        "a table is read again after a second for each 10,000 rows, its quality after 10 at least",
-        arguments: [
-            (0, 1, 10), (19_999, 1, 10), (20_000, 2, 10), (100_000, 10, 10), (120_000, 12, 12),
-        ])
-    func pauses(_ row: (rows: Int, seconds: Int, qualitySeconds: Int)) {
+        "a table is read again after a second for each 10,000 rows",
+        arguments: [(0, 1), (19_999, 1), (20_000, 2), (100_000, 10), (120_000, 12)])
+    func pauses(_ row: (rows: Int, seconds: Int)) {
         var reading = LedgerReading()
-        #expect(reading.begin() == .deliveriesAndQuality)
+        #expect(reading.figures.ledger.time == nil, "not read yet")
+        #expect(reading.begin())
         // Another one asks meanwhile, and much later too.
-        #expect(reading.begin() == nil)
+        #expect(!reading.begin())
         for _ in 0..<100 { reading.passSecond() }
-        #expect(reading.begin() == nil)
-        reading.end(.init(count: 1), quality: [], rows: row.rows)
-        for second in 1...12 {
+        #expect(!reading.begin())
+        reading.end(LedgerReading.Figures(Ledger(), time: 7), rows: row.rows)
+        #expect(reading.figures.ledger.time == 7)
+        for second in 1...row.seconds {
             reading.passSecond()
-            let isDue = second % row.seconds == 0
-            let part: LedgerReading.Part? =
-                second >= row.qualitySeconds ? .deliveriesAndQuality : isDue ? .deliveries : nil
-            #expect(reading.begin() == part, "after \(second) s")
-            if part == .deliveriesAndQuality { break }
-            if isDue { reading.end(.init(count: 1), quality: nil, rows: row.rows) }
+            #expect(reading.begin() == (second == row.seconds), "after \(second) s")
         }
+    }
+
+    @Test("the document says when the ledger was read, and before that nothing")
+    func unread() async throws {
+        let service = self.service { Ledger() }
+        #expect(service.statistics.ledger.time == nil)
+        _ = try await service.document()
+        #expect(service.statistics.ledger.time != nil)
     }
 
     @Test("the ledger is read when somebody asks, and once a second however many do")

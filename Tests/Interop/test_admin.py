@@ -74,6 +74,8 @@ def test_stats_json_counts_what_was_sent(loaded):
     assert (ios["impressions_ios"], ios["clicks_ios"], ios["opens_ios"]) == (1, 1, 1)
     assert (ios["impressions"], ios["clicks"], ios["opens"]) == (0, 0, 0)
     assert (android["impressions"], android["clicks"], android["opens"]) == (1, 1, 1)
+    assert [row[side] for row in (ios, android) for side in ("dismissals", "dismissals_ios")] == (
+        [0] * 4)
     rejected = {(row["field"], row["rule"]): row["count"] for row in figures["rejections"]}
     assert rejected == {("push.raw.json._dId", "REQUIRED"): 2,
                         ("push.raw.json._mId", "REQUIRED"): 2}
@@ -154,6 +156,63 @@ def test_the_page_shows_sinks_in_app_messages_and_why_events_are_suppressed(make
                 for path in ("stats.json", "metrics") if button.encode() in get(server, path)[1]]
     text = run("top", "--admin", server.admin.split("/")[2], "--once").stdout
     assert "paused, optional" in text and "welcome" in text and "flag off 1" in text, text
+
+
+def test_the_page_says_what_is_not_read_yet_and_how_old_a_reading_is(make_server):
+    """Without a finding, "nothing is wrong" is said of a fresh reading alone."""
+    server = make_server().start()
+    figures = statistics(server)
+    with open_page(server.admin) as (page, _):
+        page.wait_for_selector("#quality td")
+        shown = {}
+        for age in (None, 0, 7):
+            stats = figures | {"ledger": figures["ledger"] | {"time": None}}
+            if age is not None:
+                stats["ledger"]["time"] = stats["time"] - age
+            shown[age] = page.evaluate("(stats) => { show(stats); return $('quality').innerText; }",
+                                       stats)
+        assert shown == {None: "Not read yet.", 0: "Nothing is wrong with a delivery.",
+                         7: "Nothing was wrong with a delivery 7 s ago."}
+
+
+def test_a_finding_is_shown_within_seconds_of_its_events(make_server, seed):
+    server = make_server().start()
+    assert statistics(server)["quality"] == []
+    with server.channel() as channel:
+        server.stub(channel).RecordEvents(s.RecordEventsRequest(
+            events=[Facts(seed, int(time.time())).push(flag="off").event]))
+    wait_until(lambda: [row["code"] for row in statistics(server)["quality"]] == ["FLAG_OFF"],
+               "the finding", 5)
+
+
+def test_after_a_restart_the_page_shows_what_the_ledger_knows(make_server, loaded):
+    before = statistics(loaded)["ledger"]
+    assert before["events"]["accepted"] == 4 and before["events"]["rejected"] == 2
+    loaded.terminate()
+    server = make_server(directory=loaded.directory).start()
+    figures = statistics(server)
+    assert figures["events"]["accepted"] == 0 and figures["rejections"] == []
+    assert figures["ledger"] | {"time": 0} == before | {"time": 0}
+    with open_page(server.admin) as (page, complaints):
+        page.wait_for_selector("#rejections .mono")
+        kept = {cell.get_attribute("data-kept"): cell.inner_text()
+                for cell in page.query_selector_all("[data-kept]")}
+        assert (kept["accepted"], kept["duplicate"], kept["rejected"]) == ("4", "4", "2")
+        assert "push.raw.json._dId" in page.inner_text("#rejections")
+        assert "56c4" in page.inner_text("#deliveries")
+        assert complaints == []
+
+
+@pytest.mark.parametrize("width, wide", [(390, True), (2000, False)])
+def test_a_table_that_is_wider_than_the_page_says_so(loaded, width, wide):
+    with open_page(loaded.admin, width=width) as (page, _):
+        page.wait_for_selector("#deliveries .mono")
+        hint = page.locator(".wider:has(+ [aria-labelledby=deliveries-title])")
+        wait_until(lambda: hint.is_visible() == wide, "the hint")
+        sizes = "(place) => [place.scrollWidth > place.clientWidth, place.previousElementSibling.hidden]"
+        for place in page.query_selector_all(".scroll"):
+            is_wider, is_hidden = place.evaluate(sizes)
+            assert is_wider != is_hidden
 
 
 @pytest.mark.parametrize("colours", ["light", "dark"])

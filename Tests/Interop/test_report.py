@@ -82,6 +82,9 @@ def test_the_figures(counted):
         SHOWN, OPENED + DISMISSED, OPENED]
     assert [ios[name] for name in ("impressions", "clicks", "opens")] == [0, 7, 7]
     assert standard["click_ratio"] == 0.4 and standard["open_ratio"] == 0.25
+    assert (others["dismissals"], ios["dismissals"], standard["dismissal_ratio"]) == (
+        DISMISSED, 0, 0.15)
+    assert "dismissals" not in classic["others"] and classic["dismissal_ratio"] is None
     assert classic["others"]["impressions"] == 4 and classic["click_ratio"] == 0.25
     assert classic["open_ratio"] is None
     [message] = answer["in_app_messages"]["rows"]

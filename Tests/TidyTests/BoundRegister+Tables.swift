@@ -57,9 +57,10 @@ extension BoundRegister {
         BoundRow(
             .one("a document for the operator"), "AdminProtocol/Statistics",
             "AdminProtocol/Statistics.Deliveries", "AdminProtocol/Statistics.History",
-            "AdminProtocol/Statistics.SinkHistory", "AdminServer/LedgerReading",
-            "AdminServer/StatisticsHistory", "AdminServer/StatisticsReading",
-            "DeliveryDiagnosis/DeliveryCounts", "TrackingJournal/Ledger.Funnels",
+            "AdminProtocol/Statistics.LedgerFigures", "AdminProtocol/Statistics.SinkHistory",
+            "AdminServer/LedgerReading.Figures", "AdminServer/StatisticsHistory",
+            "AdminServer/StatisticsReading", "DeliveryDiagnosis/DeliveryCounts",
+            "TrackingJournal/Ledger.Funnels", "TrackingJournal/LedgerTotals",
             "TrackingServer/ActivityFigures"),
         BoundRow(
             .one("a log record or a span"), "Telemetry/BoundedAttributes", "Telemetry/JSONLine",

@@ -29,12 +29,13 @@ struct ReportFormTests {
             try ReportTable(self.database.report()).lines().joined(separator: "\n") == """
                 Push notifications by delivery, all that was received
 
-                tenant   delivery  product   impressions  clicks  opens  click ratio        open ratio         iOS impressions  clicks  opens
-                default  56c4      standard            3       2      1  ██████▋░░░ 66.7 %  ███▍░░░░░░ 33.3 %                0       1      1
-                default  77        classic             1       0      -  ░░░░░░░░░░ 0.0 %   -                                0       0      -
+                tenant   delivery  product   impressions  clicks  dismissals  opens  click ratio        dismissal ratio    open ratio         iOS impressions  clicks  dismissals  opens
+                default  56c4      standard            3       2           1      1  ██████▋░░░ 66.7 %  ███▍░░░░░░ 33.3 %  ███▍░░░░░░ 33.3 %                0       1           0      1
+                default  77        classic             1       0           -      -  ░░░░░░░░░░ 0.0 %   -                  -                                0       0           -      -
 
-                Ratios are per notification shown, without iOS, which does not report
-                every impression. Classic counts no opens.
+                Clicks are openings and dismissals together. Ratios are per notification
+                shown, without iOS, which does not report every impression. Classic counts
+                neither opens nor dismissals.
 
                 In-app messages, all that was received
 
@@ -54,15 +55,15 @@ struct ReportFormTests {
                     + "ios_unique_clicks,ios_opens,ios_unique_opens,button_1,button_2,closes,"
                     + "recipients,dismissals,display_errors,impression_ratio,click_ratio,"
                     + "open_ratio,dismissal_ratio,first_received,last_received,name,delivered,"
-                    + "reach_ratio",
-                "push,default,,standard,56c4,,3,3,3,2,2,1,1,1,0,0,1,1,1,1,0,0,0,,,,1.0,0.6667,"
-                    + "0.3333,,2027-01-15T08:00:00.000Z,2027-01-15T08:00:00.000Z,,,",
+                    + "reach_ratio,unique_dismissals,ios_dismissals,ios_unique_dismissals",
+                "push,default,,standard,56c4,,3,3,3,2,2,1,1,1,0,0,1,1,1,1,0,0,0,,1,,1.0,0.6667,"
+                    + "0.3333,0.3333,2027-01-15T08:00:00.000Z,2027-01-15T08:00:00.000Z,,,,1,0,0",
                 "push,default,,classic,77,,1,1,1,0,0,,,0,0,0,0,0,,,0,0,0,,,,1.0,0.0,,,"
-                    + "2027-01-15T08:00:00.000Z,2027-01-15T08:00:00.000Z,,,",
+                    + "2027-01-15T08:00:00.000Z,2027-01-15T08:00:00.000Z,,,,,,",
                 "in_app,default,,firebase,welcome,\"Hi, \"\"you\"\"\",,1,,0,,,,,,,,,,,,,,0,1,0,,"
-                    + "0.0,,1.0,2027-01-15T08:01:00.000Z,2027-01-15T08:01:00.000Z,,,",
+                    + "0.0,,1.0,2027-01-15T08:01:00.000Z,2027-01-15T08:01:00.000Z,,,,,,",
                 "in_app,default,,firebase,'=cmd(),,,0,,0,,,,,,,,,,,,,,0,0,1,,,,,"
-                    + "2027-01-15T08:01:00.000Z,2027-01-15T08:01:00.000Z,,,",
+                    + "2027-01-15T08:01:00.000Z,2027-01-15T08:01:00.000Z,,,,,,",
             ])
     }
 
@@ -78,7 +79,7 @@ struct ReportFormTests {
         #expect(
             String(decoding: try encoder.encode(report), as: UTF8.self) == """
                 {"deliveries":{"count":1,"hits":1,"left_out":0,"rows":[{"button1":0,"button2":0,\
-                "click_ratio":0,"closes":0,"delivery_id":"77",\
+                "click_ratio":0,"closes":0,"delivery_id":"77","dismissal_ratio":null,\
                 "first_received":"2027-01-15T08:00:00.000Z","impression_ratio":1,\
                 "ios":{"clicks":0,"impressions":0,"notifications":0,"opens":0,"unique_clicks":0,\
                 "unique_impressions":0,"unique_opens":0},\

@@ -31,7 +31,8 @@ struct ReportPageTests {
             "<h3>56c4 <small>default, standard</small></h3>",
             "<span class=\"number\">1,200 </span>",
             "<span class=\"number\">1 <small>0.1 %</small></span>",
-            "iOS: impressions 0, clicks 1, opens 1", "<h3>Welcome <small>default, welcome",
+            "iOS: impressions 0, clicks 1, dismissals 0, opens 1",
+            "<h3>Welcome <small>default, welcome",
             "Made 2027-01-15T09:00:00.000Z", "All that was received",
             "<title>2027-01-15 08:00:00: 1,205 hits</title>",
         ] {

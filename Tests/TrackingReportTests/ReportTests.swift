@@ -75,7 +75,10 @@ struct ReportTests {
         #expect([row.ios.impressions, row.ios.clicks, row.ios.opens] == [1, 2, 2])
         #expect([row.others.notifications, row.ios.notifications] == [4, 2])
         #expect(row.others.impressionRatio == 1)
+        #expect(
+            [row.others.dismissals, row.others.uniqueDismissals, row.ios.dismissals] == [1, 1, 0])
         #expect(row.others.clickRatio == 0.5)
+        #expect(row.others.dismissalRatio == 0.25)
         #expect(row.openRatio == 0.25)
     }
 
@@ -175,6 +178,7 @@ struct ReportTests {
         #expect(classic.others.clickRatio == 0.5)
         #expect(classic.opens == nil)
         #expect(classic.openRatio == nil)
+        #expect(classic.others.dismissals == nil && classic.others.dismissalRatio == nil)
         #expect(rows.first?.others.impressions == 4)
     }
 

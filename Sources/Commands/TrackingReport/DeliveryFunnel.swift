@@ -53,7 +53,7 @@ package struct DeliveryFunnel: Sendable, Equatable {
 extension DeliveryFunnel: Encodable {
     private enum CodingKeys: CodingKey {
         case tenant, app, product, deliveryID, name, delivered, reachRatio, others, ios,
-            impressionRatio, clickRatio, openRatio
+            impressionRatio, clickRatio, dismissalRatio, openRatio
         case button1, button2, closes, firstReceived, lastReceived
     }
 
@@ -72,6 +72,8 @@ extension DeliveryFunnel: Encodable {
         try row.encode(
             self.others.impressionRatio.map(ReportNumber.rounded), forKey: .impressionRatio)
         try row.encode(self.others.clickRatio.map(ReportNumber.rounded), forKey: .clickRatio)
+        try row.encode(
+            self.others.dismissalRatio.map(ReportNumber.rounded), forKey: .dismissalRatio)
         try row.encode(self.openRatio.map(ReportNumber.rounded), forKey: .openRatio)
         try row.encode(self.button1, forKey: .button1)
         try row.encode(self.button2, forKey: .button2)

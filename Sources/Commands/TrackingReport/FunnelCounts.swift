@@ -9,7 +9,7 @@ package struct FunnelCounts: Sendable, Equatable, Encodable {
     package var impressions = 0
     /// Notifications with an impression.
     package var uniqueImpressions = 0
-    /// Clicks, including dismissals (D14).
+    /// Clicks: openings and dismissals together (D14).
     package var clicks = 0
     /// Notifications with a click.
     package var uniqueClicks = 0
@@ -17,6 +17,17 @@ package struct FunnelCounts: Sendable, Equatable, Encodable {
     package var opens = 0
     /// Notifications with an open.
     package var uniqueOpens = 0
+
+    /// Clicks that opened nothing: dismissals (D14); nil for Classic, which reports none (D21).
+    package private(set) var dismissals: Int?
+    /// Notifications with a click and without an open; nil for Classic.
+    package private(set) var uniqueDismissals: Int?
+
+    /// Tells dismissals from openings, each of which gave a click and an open (D14).
+    mutating func countDismissals() {
+        self.dismissals = max(0, self.clicks - self.opens)
+        self.uniqueDismissals = max(0, self.uniqueClicks - self.uniqueOpens)
+    }
 
     /// Creates counts of zero.
     package init() {}
@@ -32,6 +43,12 @@ package struct FunnelCounts: Sendable, Equatable, Encodable {
 
     /// Opened notifications per notification with an impression; nil without impressions.
     package var openRatio: Double? { Self.ratio(self.uniqueOpens, of: self.uniqueImpressions) }
+
+    /// Dismissed notifications per notification with an impression; nil without impressions, and
+    /// for Classic.
+    package var dismissalRatio: Double? {
+        self.uniqueDismissals.flatMap { Self.ratio($0, of: self.uniqueImpressions) }
+    }
 
     static func ratio(_ part: Int, of whole: Int) -> Double? {
         whole > 0 ? Double(part) / Double(whole) : nil

@@ -69,12 +69,18 @@ extension PageSection.Card {
             .init(
                 "Clicks", row.others.clicks, of: whole, row.others.clickRatio, kind: "clicks"),
         ]
+        if let dismissals = row.others.dismissals {
+            steps.append(
+                .init(
+                    "of these dismissals", dismissals, of: whole, row.others.dismissalRatio,
+                    kind: "dismissals"))
+        }
         if let opens = row.opens {
             steps.append(.init("Opens", opens, of: whole, row.openRatio, kind: "opens"))
         }
         let ios = [
             ("impressions", row.ios.impressions), ("clicks", row.ios.clicks),
-            ("opens", row.iosOpens),
+            ("dismissals", row.ios.dismissals), ("opens", row.iosOpens),
         ].compactMap { name, count in count.map { "\(name) \(ReportNumber.grouped($0))" } }
         self.init(
             heading: row.deliveryID, detail: "\(place(row.tenant, row.app)), \(row.product)",
@@ -105,14 +111,16 @@ extension PageSection.Row {
         let uniqueOpens = row.opens == nil ? nil : others.uniqueOpens
         let counts = [
             others.notifications, others.impressions, others.clicks, others.uniqueClicks,
-            row.opens, uniqueOpens,
+            others.dismissals, others.uniqueDismissals, row.opens, uniqueOpens,
         ]
-        let ratios = [others.impressionRatio, others.clickRatio, row.openRatio]
+        let ratios = [
+            others.impressionRatio, others.clickRatio, others.dismissalRatio, row.openRatio,
+        ]
         let buttons = [row.button1, row.button2].map(ReportNumber.grouped).joined(separator: ", ")
         self.init(
             key: row.deliveryID, texts: [place(row.tenant, row.app), "\(row.product)"],
             numbers: counts.map(cell) + ratios.map(cell)
-                + [ios.impressions, ios.clicks, row.iosOpens].map(cell)
+                + [ios.impressions, ios.clicks, ios.dismissals, row.iosOpens].map(cell)
                 + [buttons, cell(row.closes)],
             times: [row.firstReceived, row.lastReceived].map { ReportTime.plain($0) })
     }

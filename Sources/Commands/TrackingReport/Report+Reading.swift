@@ -115,6 +115,10 @@ extension DeliveryFunnel {
             deliveryID: row.decode(String.self, forColumn: "delivery_text"))
         self.others = try FunnelCounts(row, prefix: "others")
         self.ios = try FunnelCounts(row, prefix: "ios")
+        if !isClassic {
+            self.others.countDismissals()
+            self.ios.countDismissals()
+        }
         self.button1 = try row.decode(Int.self, forColumn: "button1")
         self.button2 = try row.decode(Int.self, forColumn: "button2")
         self.closes = try row.decode(Int.self, forColumn: "closes")

@@ -9,7 +9,7 @@ package struct ReportSheet: Sendable {
         "ios_unique_clicks", "ios_opens", "ios_unique_opens", "button_1", "button_2", "closes",
         "recipients", "dismissals", "display_errors", "impression_ratio", "click_ratio",
         "open_ratio", "dismissal_ratio", "first_received", "last_received", "name", "delivered",
-        "reach_ratio",
+        "reach_ratio", "unique_dismissals", "ios_dismissals", "ios_unique_dismissals",
     ]
 
     private let report: Report
@@ -36,9 +36,10 @@ package struct ReportSheet: Sendable {
             "impression_ratio": self.number(row.others.impressionRatio),
             "click_ratio": self.number(row.others.clickRatio),
             "open_ratio": self.number(row.openRatio),
+            "dismissal_ratio": self.number(row.others.dismissalRatio),
             "first_received": ReportTime.utc(row.firstReceived),
             "last_received": ReportTime.utc(row.lastReceived), "name": self.text(row.name),
-            "delivered": row.delivered.map { "\($0)" } ?? "",
+            "delivered": self.count(row.delivered),
             "reach_ratio": self.number(row.reachRatio),
         ]
         let hasOpens = row.product == .standard
@@ -50,6 +51,8 @@ package struct ReportSheet: Sendable {
             cells[prefix + "unique_clicks"] = "\(counts.uniqueClicks)"
             cells[prefix + "opens"] = hasOpens ? "\(counts.opens)" : ""
             cells[prefix + "unique_opens"] = hasOpens ? "\(counts.uniqueOpens)" : ""
+            cells[prefix + "dismissals"] = self.count(counts.dismissals)
+            cells[prefix + "unique_dismissals"] = self.count(counts.uniqueDismissals)
         }
         return cells
     }
@@ -67,6 +70,8 @@ package struct ReportSheet: Sendable {
             "last_received": ReportTime.utc(row.lastReceived),
         ]
     }
+
+    private static func count(_ count: Int?) -> String { count.map { "\($0)" } ?? "" }
 
     private static func number(_ ratio: Double?) -> String {
         ratio.map { "\(ReportNumber.rounded($0))" } ?? ""

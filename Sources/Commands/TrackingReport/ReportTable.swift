@@ -18,8 +18,11 @@ package struct ReportTable: Sendable {
         if !self.report.deliveries.rows.isEmpty {
             lines += ["Push notifications by delivery, \(self.report.range)", ""]
             lines += self.deliveries() + Self.leftOut(self.report.deliveries)
-            lines += ["", "Ratios are per notification shown, without iOS, which does not report"]
-            lines += ["every impression. Classic counts no opens."]
+            lines += [
+                "", "Clicks are openings and dismissals together. Ratios are per notification",
+                "shown, without iOS, which does not report every impression. Classic counts",
+                "neither opens nor dismissals.",
+            ]
         }
         if !self.report.inAppMessages.rows.isEmpty {
             if !lines.isEmpty { lines.append("") }
@@ -56,8 +59,9 @@ package struct ReportTable: Sendable {
                 + (hasNames ? [("name", .left), ("delivered", .right), ("reach", .left)] : [])
                 + [
                     ("product", .left), ("impressions", .right),
-                    ("clicks", .right), ("opens", .right), ("click ratio", .left),
-                    ("open ratio", .left), ("iOS impressions", .right), ("clicks", .right),
+                    ("clicks", .right), ("dismissals", .right), ("opens", .right),
+                    ("click ratio", .left), ("dismissal ratio", .left), ("open ratio", .left),
+                    ("iOS impressions", .right), ("clicks", .right), ("dismissals", .right),
                     ("opens", .right),
                 ])
         for row in self.report.deliveries.rows {
@@ -65,9 +69,11 @@ package struct ReportTable: Sendable {
                 [row.tenant] + (isByApp ? [row.app ?? "-"] : []) + [row.deliveryID]
                     + (hasNames ? Self.named(row) : []) + [
                         "\(row.product)", "\(row.others.impressions)",
-                        "\(row.others.clicks)", Self.count(row.opens),
-                        Self.bar(row.others.clickRatio), Self.bar(row.openRatio),
-                        "\(row.ios.impressions)", "\(row.ios.clicks)", Self.count(row.iosOpens),
+                        "\(row.others.clicks)", Self.count(row.others.dismissals),
+                        Self.count(row.opens), Self.bar(row.others.clickRatio),
+                        Self.bar(row.others.dismissalRatio), Self.bar(row.openRatio),
+                        "\(row.ios.impressions)", "\(row.ios.clicks)",
+                        Self.count(row.ios.dismissals), Self.count(row.iosOpens),
                     ])
         }
         return table.lines()

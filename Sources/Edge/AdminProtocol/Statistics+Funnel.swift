@@ -11,7 +11,7 @@ extension Statistics {
         package var impressions = 0
         /// Impressions from iOS.
         package var impressionsIos = 0
-        /// Clicks from platforms other than iOS.
+        /// Clicks from platforms other than iOS: openings and dismissals together (D14).
         package var clicks = 0
         /// Clicks from iOS.
         package var clicksIos = 0
@@ -19,8 +19,11 @@ extension Statistics {
         package var opens = 0
         /// Opens from iOS.
         package var opensIos = 0
-        /// Dismissals of an in-app message, on all platforms.
+        /// Dismissals of an in-app message, on all platforms; of a push notification the clicks
+        /// that opened nothing, on platforms other than iOS (none with Campaign Classic).
         package var dismissals = 0
+        /// Dismissals of a push notification on iOS; 0 for an in-app message.
+        package var dismissalsIos = 0
         /// Failed displays of an in-app message, on all platforms.
         package var displayErrors = 0
         /// Clicks per impression without iOS; of an in-app message, on all platforms. Nil without

@@ -38,6 +38,8 @@ package struct Statistics: Codable, Sendable, Equatable {
     package var rejections: [Rejection] = []
     /// Findings on deliveries, those with the most events first, at most 10.
     package var quality: [Trouble] = []
+    /// What the ledger has of all events: since before the process started.
+    package var ledger = LedgerFigures()
     /// Rates and latencies of recent minutes.
     package var history = History()
 
@@ -179,6 +181,19 @@ package struct Statistics: Codable, Sendable, Equatable {
             self.code = code
             self.events = events
         }
+    }
+
+    /// The events of the days that the ledger keeps; a restart does not change them.
+    package struct LedgerFigures: Codable, Sendable, Equatable {
+        /// When it was read for this and for `deliveries` and `quality`; nil: not yet.
+        package var time: Double?
+        /// Its events by verdict; none are to be sent again.
+        package var events = EventCounts()
+        /// The most recent of its rejections; their times are hours.
+        package var rejections: [Rejection] = []
+
+        /// Not read yet.
+        package init() {}
     }
 
     /// Columns of equal length, oldest row first. A row covers the time since the previous one.

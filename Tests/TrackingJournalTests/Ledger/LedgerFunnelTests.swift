@@ -17,6 +17,7 @@ struct LedgerFunnelTests {
         var platform: Platform? = .android
         var product = Product.standard
         var hour = LedgerFunnelTests.hour
+        var detail = ""
 
         init(_ kinds: HitKind..., count: UInt32 = 1) {
             self.outcome = .accepted(kinds.reduce(into: []) { $0.insert(HitKinds($1)) })
@@ -39,7 +40,7 @@ struct LedgerFunnelTests {
             return self.tenant.withBytes {
                 LedgerKey(
                     hour: self.hour, tenant: $0, subject: subject.bytes, outcome: self.outcome,
-                    detail: "")
+                    detail: self.detail)
             }
         }
     }
@@ -73,6 +74,7 @@ struct LedgerFunnelTests {
         #expect(funnel.impressions == .init(other: 5, ios: 5))
         #expect(funnel.clicks == .init(other: 3, ios: 1))
         #expect(funnel.opens == .init(other: 2, ios: 1))
+        #expect(funnel.dismissals == .init(other: 1), "clicks that opened nothing (D14)")
         #expect(funnel.hits == 5 + 5 + 4 + 2 + 1 + 3)
         #expect(funnel.clickRatio == 0.6 && funnel.openRatio == 0.4)
     }
@@ -101,6 +103,38 @@ struct LedgerFunnelTests {
         #expect(inApp.dismissals == .init(other: 1, ios: 1))
         #expect(inApp.displayErrors == .init(other: 1))
         #expect(inApp.clickRatio == 0.75 && inApp.openRatio == nil)
+    }
+
+    @Test("D12, D14, D21: Classic's clicks are no dismissals, and an open alone takes none away")
+    func dismissals() throws {
+        let funnels = self.funnels([
+            Events(.click, count: 5).with { $0.product = .classic },
+            Events(.click, count: 2), Events(.open),
+            Events(.open, count: 3).with { $0.platform = .ios },
+        ])
+        #expect(funnels.busiest.map(\.dismissals) == [.init(other: 1)])
+        #expect(funnels.busiest.map(\.clicks) == [.init(other: 7)])
+    }
+
+    @Test("the totals have every event once, and the rejections with their rules, newest first")
+    func totals() {
+        let rejected = LedgerOutcome.refused(.rejected)
+        let totals = LedgerTotals(
+            self.ledger([
+                Events(.impression, count: 4), Events(.click, .open, count: 2),
+                Events(count: 3).with { $0.outcome = .duplicate(HitKinds(.click)) },
+                Events(count: 5).with { $0.outcome = .refused(.suppressedFlagOff) },
+                Events(count: 6).with { $0.outcome = .closedImpression },
+                Events(count: 7).with {
+                    ($0.outcome, $0.detail) = (rejected, "push.raw.json._dId required")
+                },
+            ]))
+        #expect(totals.accepted == 6 && totals.duplicates == 3)
+        #expect(totals.refused(.suppressedFlagOff) == 5 && totals.refused(.rejected) == 7)
+        #expect(totals.refused(.suppressedConsent) == 0)
+        #expect(totals.rejections.map(\.brokenRule) == ["push.raw.json._dId required"])
+        #expect(totals.rejections.map(\.events) == [7])
+        #expect(totals.rejections.map(\.lastHour) == [Self.hour])
     }
 
     @Test("without impressions there is no ratio")

@@ -124,14 +124,15 @@ struct TopScreen {
         guard !rows.isEmpty else { return [] }
         var table = TextTable([
             ("delivery", .left), ("tenant", .left), ("impressions", .right), ("clicks", .right),
-            ("opens", .right), ("iOS impressions", .right), ("clicks", .right), ("opens", .right),
+            ("dismissals", .right), ("opens", .right), ("iOS impressions", .right),
+            ("clicks", .right), ("dismissals", .right), ("opens", .right),
         ])
         for row in rows {
             table.add(
                 [row.deliveryId, row.tenant]
                     + [
-                        row.impressions, row.clicks, row.opens, row.impressionsIos, row.clicksIos,
-                        row.opensIos,
+                        row.impressions, row.clicks, row.dismissals, row.opens,
+                        row.impressionsIos, row.clicksIos, row.dismissalsIos, row.opensIos,
                     ].map(Figure.grouped))
         }
         return table.lines() + [""]

@@ -98,6 +98,11 @@ package struct Ledger: Sendable {
     /// All rows.
     package var all: [LedgerRow] { self.rows.map { LedgerRow($0.key, count: $0.count) } }
 
+    /// All rows, not decoded.
+    var allCounts: some Sequence<LedgerCount> {
+        self.rows.lazy.map { LedgerCount(key: $0.key, count: $0.count) }
+    }
+
     /// The rows of a tenant's delivery, newest first; those without a delivery where it is empty,
     /// and among them the tenant's `other`.
     ///

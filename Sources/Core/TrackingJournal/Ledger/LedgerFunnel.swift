@@ -18,13 +18,14 @@ package struct LedgerFunnel: Sendable {
     package let isInApp: Bool
     /// Impressions.
     package private(set) var impressions = Count()
-    /// Clicks, including dismissals that count as clicks (D14). Two buttons of one notification are
-    /// two clicks (D17).
+    /// Clicks: openings and dismissals together (D14). Two buttons of one notification are two
+    /// clicks (D17).
     package private(set) var clicks = Count()
     /// Opens.
     package private(set) var opens = Count()
-    /// Dismissals of an in-app message.
-    package private(set) var dismissals = Count()
+    private var inAppDismissals = Count()
+    /// Campaign Standard's clicks and opens: Classic has no opens, and reports no dismissals (D21).
+    private var (standardClicks, standardOpens) = (Count(), Count())
     /// Failed displays of an in-app message.
     package private(set) var displayErrors = Count()
     /// Hits of all kinds, those of buttons included.
@@ -37,6 +38,16 @@ package struct LedgerFunnel: Sendable {
     fileprivate init(_ key: LedgerKey, isInApp: Bool) {
         self.key = key
         self.isInApp = isInApp
+    }
+
+    /// Dismissals of an in-app message; of a push notification the clicks that opened nothing
+    /// (D14), none with Classic.
+    package var dismissals: Count {
+        if self.isInApp { return self.inAppDismissals }
+        return Count(
+            other: self.standardClicks.other
+                - min(self.standardClicks.other, self.standardOpens.other),
+            ios: self.standardClicks.ios - min(self.standardClicks.ios, self.standardOpens.ios))
     }
 
     /// The tenant that sent the events.
@@ -64,8 +75,9 @@ package struct LedgerFunnel: Sendable {
     }
 
     /// Adds a row's hits. It looks at single bits: `kinds.kinds` allocates, and runs for each row.
-    fileprivate mutating func add(_ row: Ledger.Row, _ kinds: HitKinds, isIOS: Bool, since: UInt32)
-    {
+    fileprivate mutating func add(
+        _ row: Ledger.Row, _ kinds: HitKinds, isIOS: Bool, isStandard: Bool, since: UInt32
+    ) {
         func holds(_ kind: HitKind) -> Bool { kinds.rawValue & HitKinds(kind).rawValue != 0 }
         let hits = row.count &* UInt64(kinds.rawValue.nonzeroBitCount)
         self.hits &+= hits
@@ -73,7 +85,9 @@ package struct LedgerFunnel: Sendable {
         if holds(.impression) || holds(.inAppImpression) { self.impressions.add(row.count, isIOS) }
         if holds(.click) || holds(.inAppClick) { self.clicks.add(row.count, isIOS) }
         if holds(.open) { self.opens.add(row.count, isIOS) }
-        if holds(.inAppDismissal) { self.dismissals.add(row.count, isIOS) }
+        if isStandard, holds(.click) { self.standardClicks.add(row.count, isIOS) }
+        if isStandard, holds(.open) { self.standardOpens.add(row.count, isIOS) }
+        if holds(.inAppDismissal) { self.inAppDismissals.add(row.count, isIOS) }
         if holds(.inAppDisplayError) { self.displayErrors.add(row.count, isIOS) }
     }
 
@@ -125,10 +139,12 @@ extension Ledger {
                 let isIOS = facts.platform == .ios
                 if facts.product == .firebase {
                     message = message ?? LedgerFunnel(row.key, isInApp: true)
-                    message?.add(row, kinds, isIOS: isIOS, since: hour)
+                    message?.add(row, kinds, isIOS: isIOS, isStandard: false, since: hour)
                 } else {
                     delivery = delivery ?? LedgerFunnel(row.key, isInApp: false)
-                    delivery?.add(row, kinds, isIOS: isIOS, since: hour)
+                    delivery?.add(
+                        row, kinds, isIOS: isIOS, isStandard: facts.product == .standard,
+                        since: hour)
                 }
             }
             for funnel in [delivery, message] {

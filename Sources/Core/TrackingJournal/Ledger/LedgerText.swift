@@ -4,6 +4,8 @@ struct LedgerText: Hashable, Sendable {
 
     init(_ bytes: ArraySlice<UInt8>) { self.bytes = bytes }
 
+    var text: String { String(decoding: self.bytes, as: UTF8.self) }
+
     var isEmpty: Bool { self.bytes.isEmpty }
 
     /// Hashes the bytes at once: a slice's own hash takes them one by one.

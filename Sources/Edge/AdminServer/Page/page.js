@@ -110,8 +110,11 @@ const showVerdicts = (stats, last) => {
     }
     const total = cell(numbers.format(stats.events[verdict.key]));
     total.dataset.total = verdict.key;
-    return [name, cell(perSecond(last(verdict.key))), total];
-  }), 3, '');
+    // What is to be sent again is in no ledger.
+    const kept = cell(stats.ledger.time == null || verdict.key === 'retry_later' ? '–' : numbers.format(stats.ledger.events[verdict.key]));
+    kept.dataset.kept = verdict.key;
+    return [name, cell(perSecond(last(verdict.key))), total, kept];
+  }), 4, '');
 };
 
 const showTiles = (stats, last) => {
@@ -142,7 +145,16 @@ const setBar = (id, part) => {
   $(id).className = part >= 0.8 ? 'high' : '';
 };
 
-const showDeliveries = ({ busiest, count }) => {
+// What a table without rows says of the ledger: whether it is read, and how long ago that was.
+const ofLedger = ({ ledger, time }, now, then) => {
+  if (ledger.time == null) return 'Not read yet.';
+  const age = time - ledger.time;
+  return age < 3 ? now : `${then} ${duration(age)} ago.`;
+};
+
+const showDeliveries = (stats) => {
+  const { busiest, count } = stats.deliveries;
+  const nothing = ofLedger(stats, 'No hits yet.', 'There were no hits');
   const most = Math.max(1, ...busiest.flatMap((row) => [row.impressions, row.clicks, row.opens]));
   const counted = (value, ratio = null, css = '') => {
     const made = cell(numbers.format(value), css);
@@ -157,12 +169,13 @@ const showDeliveries = ({ busiest, count }) => {
   };
   fill('messages', busiest.filter((row) => row.is_in_app).map((row) => [named(row), counted(row.impressions + row.impressions_ios),
     counted(row.clicks + row.clicks_ios, row.click_ratio), cell(numbers.format(row.dismissals)),
-    cell(numbers.format(row.display_errors), row.display_errors ? 'alarm' : '')]), 5, 'No hits yet.');
+    cell(numbers.format(row.display_errors), row.display_errors ? 'alarm' : '')]), 5, nothing);
   fill('deliveries', busiest.filter((row) => !row.is_in_app).map((row) => {
-    return [named(row), counted(row.impressions), counted(row.clicks, row.click_ratio), counted(row.opens, row.open_ratio),
-      cell(numbers.format(row.impressions_ios), 'apart'), cell(numbers.format(row.clicks_ios)), cell(numbers.format(row.opens_ios))];
-  }), 7, 'No hits yet.');
-  $('deliveries-note').textContent = 'Those with the most hits in the last 24 hours, each with all hits that the ledger has of it; shares are clicks and opens per impression. '
+    return [named(row), counted(row.impressions), counted(row.clicks, row.click_ratio), cell(numbers.format(row.dismissals)), counted(row.opens, row.open_ratio),
+      cell(numbers.format(row.impressions_ios), 'apart'), cell(numbers.format(row.clicks_ios)), cell(numbers.format(row.dismissals_ios)), cell(numbers.format(row.opens_ios))];
+  }), 9, nothing);
+  if (stats.ledger.time == null) return;
+  $('deliveries-note').textContent = 'Those with the most hits in the last 24 hours, each with all hits that the ledger has of it; clicks are openings and dismissals together, shares are clicks and opens per impression. '
     + `iOS is separate: it does not report every impression. ${numbers.format(count)} ${count === 1 ? 'delivery has' : 'deliveries have'} hits.`;
 };
 
@@ -203,14 +216,30 @@ const showSinks = ({ sinks, history, time }, window) => {
 
 const showTables = (stats) => {
   fill('quality', stats.quality.map((row) => [cell(span('mono', row.delivery_id), '', 'th'), cell(row.tenant),
-    cell(span('tag', row.code)), cell(numbers.format(row.events))]), 4, 'Nothing is wrong with a delivery.');
+    cell(span('tag', row.code)), cell(numbers.format(row.events))]), 4, ofLedger(stats, 'Nothing is wrong with a delivery.', 'Nothing was wrong with a delivery'));
   fill('refusals', stats.refusals.map((row) => [cell(row.reason, '', 'th'), cell(numbers.format(row.count))]), 2, 'None.');
-  fill('rejections', stats.rejections.slice(0, 12).map((row) => {
-    const last = cell(`${duration(Math.max(0, stats.time - row.last_time))} ago`);
-    last.title = `first ${clock(row.first_time)}, last ${clock(row.last_time)}`;
+  // Those since the start, and behind them what only the ledger still has, which counts by the hour.
+  const isNew = new Set(stats.rejections.map((row) => `${row.field} ${row.rule}`));
+  const earlier = stats.ledger.rejections.filter((row) => !isNew.has(`${row.field} ${row.rule}`)).map((row) => ({ ...row, is_earlier: true }));
+  fill('rejections', [...stats.rejections, ...earlier].slice(0, 12).map((row) => {
+    const last = cell(row.is_earlier ? 'in the ledger' : `${duration(Math.max(0, stats.time - row.last_time))} ago`);
+    last.title = row.is_earlier ? `in the hour of ${new Date(row.last_time * 1000).toLocaleString('en-GB')}` : `first ${clock(row.first_time)}, last ${clock(row.last_time)}`;
     return [cell(span('mono', row.field), '', 'th'), cell(span('tag', row.rule)), cell(numbers.format(row.count)), last];
-  }), 4, 'Nothing was rejected.');
+  }), 4, ofLedger(stats, 'Nothing was rejected.', 'Nothing was rejected until'));
 };
+
+// A table that is wider than its place says so: without a bar in sight nobody looks for the rest.
+for (const place of document.querySelectorAll('.scroll')) {
+  const hint = document.createElement('p');
+  hint.className = 'note wider';
+  hint.textContent = 'Wider than the screen: scroll it sideways →';
+  hint.hidden = true;
+  place.before(hint);
+  const look = () => { hint.hidden = place.scrollWidth <= place.clientWidth; };
+  const observer = new ResizeObserver(look);
+  observer.observe(place);
+  observer.observe(place.firstElementChild);
+}
 
 // The state: said once when it changes, and in the title for who has the page in another tab.
 let shownState = '';
@@ -238,7 +267,7 @@ const show = (stats) => {
   plots.journal.draw(history.time, [history.journal_bytes], window);
   showTiles(stats, last);
   showVerdicts(stats, last);
-  showDeliveries(stats.deliveries);
+  showDeliveries(stats);
   showSinks(stats, window);
   showTables(stats);
   $('about').textContent = `${location.host} · ${stats.version} · up ${duration(stats.time - stats.start_time)}${restarted}`;

@@ -1,60 +1,65 @@
 internal import AdminProtocol
 internal import DeliveryDiagnosis
 internal import TrackingJournal
+internal import TrackingRules
 
 /// The parts of `/stats.json` that come from the ledger, and the pause until the ledger may be read
 /// again.
 ///
 /// A reading blocks the journal's queue only while it takes a reference, but the next commit then
 /// copies the table. With 100,000 rows, measured on a busy machine, the copy takes 1 to 8 ms if the
-/// commit changes counts, and mostly 4 to 18 ms if it adds a row. So the ledger is read only on
-/// request, and then not again for a second per 10,000 rows: a full table every 10 s. Adding up the
-/// funnels of 100,000 rows took at most 0.12 s, off the journal's queue. Diagnosing the deliveries
-/// took 0.25 to 0.64 s, so that happens at most every 10 s.
+/// commit changes counts, and mostly 4 to 18 ms if it adds a row. Adding up the funnels of 100,000
+/// rows took at most 0.12 s, and diagnosing the deliveries 0.25 to 0.64 s, off the journal's queue.
+/// So the ledger is read only on request, and then not again for a second per 10,000 rows: a full
+/// table every 10 s, a small one every second.
 struct LedgerReading {
-    /// The funnels of the busiest deliveries, as last read.
-    private(set) var deliveries = Statistics.Deliveries()
-    /// The findings on deliveries, as last read.
-    private(set) var quality: [Statistics.Trouble] = []
+    /// What was last read; nothing before the first reading.
+    private(set) var figures = Figures()
     private var isUnderWay = false
     /// Seconds until the ledger may be read again.
     private var pause = 0
-    /// Seconds until it may be read for `quality`.
-    private var qualityPause = 0
 
-    /// The part to read.
-    enum Part { case deliveries, deliveriesAndQuality }
+    /// What is read of a ledger.
+    struct Figures {
+        /// The funnels of the busiest deliveries.
+        var deliveries = Statistics.Deliveries()
+        /// The findings on deliveries.
+        var quality: [Statistics.Trouble] = []
+        /// The events of all days that it keeps.
+        var ledger = Statistics.LedgerFigures()
+
+        /// Nothing yet.
+        init() {}
+
+        /// Reads a ledger.
+        ///
+        /// - Parameter time: now, in seconds since 1970.
+        init(_ ledger: Ledger, time: Double) {
+            self.deliveries = Statistics.Deliveries(ledger, time: time)
+            self.quality = [Statistics.Trouble](ledger)
+            self.ledger = Statistics.LedgerFigures(LedgerTotals(ledger), time: time)
+        }
+    }
 
     /// Rows of the ledger per second of pause after a reading.
     private static let rowsPerSecond = 10_000
-    private static let minQualityPause = 10
 
-    /// What the caller has to read before it calls `end`; nil: nothing, and it must not call `end`.
-    mutating func begin() -> Part? {
-        guard !self.isUnderWay, self.pause == 0 else { return nil }
+    /// Whether the caller has to read the ledger now, and then to call `end`.
+    mutating func begin() -> Bool {
+        guard !self.isUnderWay, self.pause == 0 else { return false }
         self.isUnderWay = true
-        return self.qualityPause == 0 ? .deliveriesAndQuality : .deliveries
+        return true
     }
 
     /// Stores a reading of a ledger with this number of rows.
-    ///
-    /// - Parameter quality: nil if it was not read.
-    mutating func end(
-        _ deliveries: Statistics.Deliveries, quality: [Statistics.Trouble]?, rows: Int
-    ) {
+    mutating func end(_ figures: Figures, rows: Int) {
         self.isUnderWay = false
         self.pause = max(1, rows / Self.rowsPerSecond)
-        self.deliveries = deliveries
-        guard let quality else { return }
-        self.quality = quality
-        self.qualityPause = max(Self.minQualityPause, self.pause)
+        self.figures = figures
     }
 
     /// Counts down by a second.
-    mutating func passSecond() {
-        self.pause = max(0, self.pause - 1)
-        self.qualityPause = max(0, self.qualityPause - 1)
-    }
+    mutating func passSecond() { self.pause = max(0, self.pause - 1) }
 }
 
 extension Statistics.Deliveries {
@@ -81,6 +86,50 @@ extension [Statistics.Trouble] {
     }
 }
 
+extension Statistics.LedgerFigures {
+    private static let maxRejections = 12
+
+    /// What a ledger has of all events.
+    ///
+    /// - Parameter time: now, in seconds since 1970.
+    init(_ totals: LedgerTotals, time: Double) {
+        self.init()
+        self.time = time
+        self.events = Statistics.EventCounts(totals)
+        self.rejections = totals.rejections.prefix(Self.maxRejections)
+            .map(Statistics.Rejection.init)
+    }
+}
+
+extension Statistics.EventCounts {
+    fileprivate init(_ totals: LedgerTotals) {
+        self.init()
+        func count(_ verdict: Verdict) -> Int { Int(clamping: totals.refused(verdict)) }
+        self.accepted = Int(clamping: totals.accepted)
+        self.duplicate = Int(clamping: totals.duplicates)
+        self.rejected = count(.rejected)
+        self.suppressedBy.flagOff = count(.suppressedFlagOff)
+        self.suppressedBy.flagUnknown = count(.suppressedFlagUnknown)
+        self.suppressedBy.consent = count(.suppressedConsent)
+        self.suppressedBy.testMessage = count(.suppressedTestMessage)
+        self.suppressedBy.display = count(.suppressedDisplay)
+        let reasons = self.suppressedBy
+        self.suppressed =
+            reasons.flagOff &+ reasons.flagUnknown &+ reasons.consent &+ reasons.testMessage
+            &+ reasons.display
+    }
+}
+
+extension Statistics.Rejection {
+    fileprivate init(_ row: LedgerTotals.Rejection) {
+        let parts = row.brokenRule.split(separator: " ", maxSplits: 1).map(String.init)
+        let hour = Double(row.lastHour) * 3600
+        self.init(
+            field: parts.first ?? "", rule: parts.dropFirst().first?.uppercased() ?? "",
+            count: Int(clamping: row.events), firstTime: hour, lastTime: hour)
+    }
+}
+
 extension Statistics.Trouble {
     fileprivate init(_ trouble: DeliveryTrouble) {
         self.init(
@@ -98,7 +147,9 @@ extension Statistics.Funnel {
         self.clicksIos = Int(clamping: funnel.clicks.ios)
         self.opens = Int(clamping: funnel.opens.other)
         self.opensIos = Int(clamping: funnel.opens.ios)
-        self.dismissals = Int(clamping: funnel.dismissals.sum)
+        let dismissals = funnel.dismissals
+        self.dismissals = Int(clamping: funnel.isInApp ? dismissals.sum : dismissals.other)
+        self.dismissalsIos = funnel.isInApp ? 0 : Int(clamping: dismissals.ios)
         self.displayErrors = Int(clamping: funnel.displayErrors.sum)
         self.clickRatio = funnel.clickRatio
         self.openRatio = funnel.openRatio

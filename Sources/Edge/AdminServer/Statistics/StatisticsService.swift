@@ -74,13 +74,10 @@ struct StatisticsService: Service {
     /// Reads the ledger if a reading is due. A caller never waits for another one's reading: a disk
     /// that hangs blocks the journal, and the page has to show that.
     private func readLedger() async {
-        guard let part = self.state.ledger.withLock({ $0.begin() }) else { return }
+        guard self.state.ledger.withLock({ $0.begin() }) else { return }
         let ledger = await self.ledger()
-        let deliveries = Statistics.Deliveries(ledger, time: Date().timeIntervalSince1970)
-        let quality = part == .deliveriesAndQuality ? [Statistics.Trouble](ledger) : nil
-        self.state.ledger.withLock {
-            $0.end(deliveries, quality: quality, rows: ledger.rowCount)
-        }
+        let figures = LedgerReading.Figures(ledger, time: Date().timeIntervalSince1970)
+        self.state.ledger.withLock { $0.end(figures, rows: ledger.rowCount) }
     }
 
     /// Takes a reading.
@@ -103,9 +100,10 @@ struct StatisticsService: Service {
         statistics.isReady = statistics.notReady.isEmpty
         statistics.history = columns
         statistics.rejections = self.rejections.latest.map(Statistics.Rejection.init)
-        let ledger = self.state.ledger.withLock { $0 }
-        statistics.deliveries = ledger.deliveries
-        statistics.quality = ledger.quality
+        let figures = self.state.ledger.withLock { $0.figures }
+        statistics.deliveries = figures.deliveries
+        statistics.quality = figures.quality
+        statistics.ledger = figures.ledger
         statistics.formerSinks = self.sinks.formerSinks
         guard let last else { return statistics }
         statistics.time = last.time
