@@ -159,6 +159,19 @@ def test_names_and_delivered_counts(counted, tmp_path):
     sheet = list(csv.DictReader(io.StringIO(report(counted, "--deliveries", path, "--csv"),
                                             newline="")))
     assert [row["name"] for row in sheet] == ["Spring, sale"] * 2 + [""]
+    page = tmp_path / "report.html"
+    report(counted, "--deliveries", path, "--html", page)
+    assert page.read_text(encoding="utf-8").count("Spring, sale") == 4  # two charts, two rows
+
+
+def test_a_delivery_without_a_hit_is_a_row_of_zeros(counted, tmp_path):
+    path = tmp_path / "names.csv"
+    path.write_text("id,name,delivered\nf00d,Nobody saw it,50\n", encoding="utf-8")
+    rows = json.loads(report(counted, "--deliveries", path, "--json"))["deliveries"]["rows"]
+    assert [row["delivery_id"] for row in rows] == [DELIVERY, DELIVERY, "f00d"]
+    silent = rows[2]
+    assert (silent["others"]["impressions"], silent["reach_ratio"], silent["tenant"],
+            silent["first_received"]) == (0, 0, None, None)
 
 
 def test_names_beyond_their_limit(counted, tmp_path):

@@ -91,7 +91,8 @@ struct CountedHits {
             counts[side + "first open"] = funnel.uniqueOpens
         }
         return Self.text(
-            [row.tenant, row.app ?? "", "\(row.product)", row.deliveryID].joined(separator: "|"),
+            [row.tenant, row.app ?? "", row.product?.name ?? "", row.deliveryID].joined(
+                separator: "|"),
             counts)
     }
 

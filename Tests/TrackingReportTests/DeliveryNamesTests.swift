@@ -78,16 +78,75 @@ struct DeliveryNamesTests {
                 TestEvents.push(.received, id: 1, delivery: "77"),
             ])
         let names = try DeliveryNames(csv: Data("id,name,delivered\n56c4,Sale,8\n99,None,1".utf8))
-        let report = try database.report().named(by: names)
+        let report = try database.report(names: names)
         let rows = report.deliveries.rows
-        #expect(rows.map(\.name) == ["Sale", nil])
-        #expect(rows.map(\.reachRatio) == [0.25, nil])
+        #expect(rows.map(\.name) == ["Sale", nil, "None"])
+        #expect(rows.map(\.reachRatio) == [0.25, nil, 0])
         let table = ReportTable(report).lines().joined(separator: "\n")
         #expect(
             table.contains("8  ██▌░░░░░░░ 25.0 %  standard") && table.contains("56c4      Sale "))
         let sheet = ReportSheet(report).lines()
         #expect(sheet[1].contains(",Sale,8,0.25,") && sheet[2].hasSuffix(",,,,0,0,0"))
         #expect(!ReportTable(try database.report()).lines().joined().contains("delivered"))
+    }
+
+    @Test("a delivery without a hit is a row of zeros in each form, behind all that have one")
+    func silent() async throws {
+        let database = try HitsDatabase()
+        try await database.deliver([
+            TestEvents.push(.received, id: 1),
+            TestEvents.inApp(.impression(.init()), id: 1, message: "welcome"),
+        ])
+        let names = try DeliveryNames(
+            csv: Data(
+                "id,name,delivered\n99,\"<Winter>\",8\n56c4,Sale,8\nwelcome,In-app,1\n0a,Old,".utf8)
+        )
+        let report = try database.report(names: names)
+        #expect(report.deliveries.rows.map(\.deliveryID) == ["56c4", "0a", "99"])
+        #expect(report.deliveries.count == 3 && report.deliveries.hits == 1)
+        let silent = try #require(report.deliveries.rows.last)
+        #expect(silent.others.impressions == 0 && silent.product == nil && silent.tenant.isEmpty)
+        #expect(silent.firstReceived == nil && silent.reachRatio == 0)
+        let lines = ReportTable(report).lines()
+        #expect(lines.contains { $0.hasPrefix("-        99        <Winter>          8  ░░") })
+        let sheet = ReportSheet(report).lines()
+        #expect(
+            sheet[3].hasPrefix("push,,,,99,,0,0,0,0,0,") && sheet[3].contains(",,<Winter>,8,0.0,"))
+        let page = try ReportPage(report, timeline: nil, generated: 0).text()
+        for text in [
+            "<h3>Sale <small>default, 56c4, standard, 8 delivered</small></h3>",
+            "<th scope=\"col\">Name</th>", "<td>Sale</td>", "<td>&lt;Winter&gt;</td>",
+            "<td class=\"number\">12.5 %</td>",
+        ] {
+            #expect(page.contains(text), "\(text)")
+        }
+        // As many cells as there are headings.
+        let row = try #require(page.components(separatedBy: "<th scope=\"row\">99</th>").last)
+        let cells = row.components(separatedBy: "</tr>")[0]
+        let heads = page.components(separatedBy: "All figures of the deliveries</caption>")[1]
+            .components(separatedBy: "</thead>")[0]
+        #expect(
+            cells.components(separatedBy: "<td").count
+                == heads.components(separatedBy: "<th ").count - 1)
+    }
+
+    @Test("the limit leaves out rows of zeros first, and a filter's tenant and delivery hold")
+    func silentRows() async throws {
+        let database = try HitsDatabase()
+        try await database.deliver([TestEvents.push(.received, id: 1)])
+        let names = try DeliveryNames(csv: Data("id\n1\n2\n3".utf8))
+        let report = try database.report(names: names) { $0.limit = 2 }
+        #expect(report.deliveries.rows.map(\.deliveryID) == ["56c4", "1"])
+        #expect(report.deliveries.leftOut == 2)
+        let one = try database.report(names: names) {
+            ($0.delivery, $0.tenant) = ("2", "shop")
+        }
+        #expect(one.deliveries.rows.map(\.deliveryID) == ["2"])
+        #expect(one.deliveries.rows.map(\.tenant) == ["shop"])
+        // Beyond the limit, what has hits is no row of zeros.
+        try await database.deliver([TestEvents.push(.received, id: 1, delivery: "3")])
+        let cut = try database.report(names: names) { $0.limit = 1 }
+        #expect(cut.deliveries.count == 4 && cut.deliveries.rows.count == 1)
     }
 
     @Test("what sightline bench has sent is left out, unless it is asked for")

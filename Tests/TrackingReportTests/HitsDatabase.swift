@@ -86,9 +86,11 @@ final class HitsDatabase {
     }
 
     /// A report through a connection of its own, as the command reads one while the server runs.
-    func report(_ change: (inout ReportQuery) -> Void = { _ in }) throws -> Report {
+    func report(
+        names: DeliveryNames? = nil, _ change: (inout ReportQuery) -> Void = { _ in }
+    ) throws -> Report {
         let query = Self.query(change)
-        return try self.open(readonly: true).read { try Report(query, in: $0) }
+        return try self.open(readonly: true).read { try Report(query, names: names, in: $0) }
     }
 
     /// The in-app messages by use.

@@ -2,12 +2,13 @@ package import TrackingRules
 
 /// The funnel of one delivery of one product: a row of the report.
 package struct DeliveryFunnel: Sendable, Equatable {
-    /// The tenant.
+    /// The tenant; empty for a delivery without a hit, unless the report is of one tenant.
     package var tenant: String
     /// The app's id, if the report is by app and the hits have one.
     package var app: String?
-    /// Campaign Standard or Classic, which reuse the same keys with other meanings (D12).
-    package var product: Product
+    /// Campaign Standard or Classic, which reuse the same keys with other meanings (D12); nil for a
+    /// delivery without a hit.
+    package var product: Product?
     /// deliveryId.
     package var deliveryID: String
     /// Its name, if the report has names.
@@ -24,10 +25,10 @@ package struct DeliveryFunnel: Sendable, Equatable {
     package var button2 = 0
     /// Campaign in-app messages that were closed.
     package var closes = 0
-    /// When the first of its hits was received, in microseconds since 1970.
-    package var firstReceived: Int64 = 0
-    /// When the last of its hits was received, in microseconds since 1970.
-    package var lastReceived: Int64 = 0
+    /// When the first of its hits was received, in microseconds since 1970; nil without a hit.
+    package var firstReceived: Int64?
+    /// When the last of its hits was received, in microseconds since 1970; nil without a hit.
+    package var lastReceived: Int64?
 
     /// Opened notifications per notification with an impression; nil for Classic, which has no
     /// opens (D12, D21).
@@ -60,9 +61,9 @@ extension DeliveryFunnel: Encodable {
     /// Encodes a row; missing ratios are null.
     package func encode(to encoder: any Encoder) throws {
         var row = encoder.container(keyedBy: CodingKeys.self)
-        try row.encode(self.tenant, forKey: .tenant)
+        try row.encode(self.tenant.isEmpty ? nil : self.tenant, forKey: .tenant)
         try row.encodeIfPresent(self.app, forKey: .app)
-        try row.encode("\(self.product)", forKey: .product)
+        try row.encode(self.product?.name, forKey: .product)
         try row.encode(self.deliveryID, forKey: .deliveryID)
         try row.encodeIfPresent(self.name, forKey: .name)
         try row.encodeIfPresent(self.delivered, forKey: .delivered)
@@ -78,7 +79,7 @@ extension DeliveryFunnel: Encodable {
         try row.encode(self.button1, forKey: .button1)
         try row.encode(self.button2, forKey: .button2)
         try row.encode(self.closes, forKey: .closes)
-        try row.encode(ReportTime.utc(self.firstReceived), forKey: .firstReceived)
-        try row.encode(ReportTime.utc(self.lastReceived), forKey: .lastReceived)
+        try row.encode(self.firstReceived.map(ReportTime.utc), forKey: .firstReceived)
+        try row.encode(self.lastReceived.map(ReportTime.utc), forKey: .lastReceived)
     }
 }

@@ -48,6 +48,9 @@ package struct DeliveryNames: Sendable {
         self.entries = entries
     }
 
+    /// The ids of all deliveries in the file.
+    var ids: Dictionary<ExactText, Entry>.Keys { self.entries.keys }
+
     /// The entry of a delivery.
     package subscript(id: String) -> Entry? { self.entries[ExactText(id)] }
 }

@@ -34,6 +34,8 @@ struct PageSection {
     /// The number of shown rows and of all rows; nil if all are shown.
     var leftOut: [String: String]?
     var rows: [Row]
+    /// Whether rows have the deliveries' names and recipients.
+    var hasNames = false
 
     /// Nil for a section without rows.
     init?<Funnel>(
@@ -83,7 +85,12 @@ extension PageSection.Card {
             ("dismissals", row.ios.dismissals), ("opens", row.iosOpens),
         ].compactMap { name, count in count.map { "\(name) \(ReportNumber.grouped($0))" } }
         self.init(
-            heading: row.deliveryID, detail: "\(place(row.tenant, row.app)), \(row.product)",
+            heading: row.name ?? row.deliveryID,
+            detail: [
+                place(row.tenant, row.app), row.name == nil ? nil : row.deliveryID,
+                row.product?.name,
+                row.delivered.map { "\(ReportNumber.grouped($0)) delivered" },
+            ].compactMap(\.self).filter { !$0.isEmpty }.joined(separator: ", "),
             steps: steps, ios: ios.joined(separator: ", "))
     }
 
@@ -106,7 +113,9 @@ extension PageSection.Card {
 
 extension PageSection.Row {
     /// A delivery's figures.
-    init(_ row: DeliveryFunnel) {
+    ///
+    /// - Parameter hasNames: whether it has cells for its name and its recipients.
+    init(_ row: DeliveryFunnel, hasNames: Bool) {
         let (others, ios) = (row.others, row.ios)
         let uniqueOpens = row.opens == nil ? nil : others.uniqueOpens
         let counts = [
@@ -118,11 +127,16 @@ extension PageSection.Row {
         ]
         let buttons = [row.button1, row.button2].map(ReportNumber.grouped).joined(separator: ", ")
         self.init(
-            key: row.deliveryID, texts: [place(row.tenant, row.app), "\(row.product)"],
-            numbers: counts.map(cell) + ratios.map(cell)
+            key: row.deliveryID,
+            texts: (hasNames ? [row.name ?? "–"] : [])
+                + [place(row.tenant, row.app), row.product?.name ?? "–"],
+            numbers: (hasNames ? [cell(row.delivered), cell(row.reachRatio)] : [])
+                + counts.map(cell) + ratios.map(cell)
                 + [ios.impressions, ios.clicks, ios.dismissals, row.iosOpens].map(cell)
                 + [buttons, cell(row.closes)],
-            times: [row.firstReceived, row.lastReceived].map { ReportTime.plain($0) })
+            times: [row.firstReceived, row.lastReceived].map {
+                $0.map { ReportTime.plain($0) } ?? "–"
+            })
     }
 
     /// A message's figures.

@@ -1,6 +1,9 @@
 // SQLite computes the report from the counts, so its time does not grow with the hits.
+internal import Foundation
 package import GRDB
+internal import Storage
 internal import TrackingRules
+internal import WireFormat
 
 extension Report {
     /// The memory for SQLite's page cache and sorting, in KiB.
@@ -10,13 +13,18 @@ extension Report {
     /// hour, and older ones by the day or the month, so all of these that the query's times touch
     /// are included.
     ///
+    /// - Parameter names: the deliveries' names and recipients. Each of them that has no hit gets a
+    ///   row of zeros behind the others.
     /// - Throws: SQLite's error if hits.db cannot be read, `RowDecodingError` if it has values that
     ///   no build has written.
-    package init(_ query: ReportQuery, in database: Database) throws {
+    package init(
+        _ query: ReportQuery, names: DeliveryNames? = nil, in database: Database
+    ) throws {
         let steps = try CountSteps(in: database)
         self.notes = query.notes(by: steps)
         let query = query.whole(by: steps)
         self.query = query
+        self.hasNames = names != nil
         try database.execute(sql: "PRAGMA cache_size = -\(Self.cacheKibibytes)")
         let arguments: StatementArguments =
             query.arguments + ["byApp": query.isByApp, "limit": query.limit]
@@ -26,7 +34,37 @@ extension Report {
         let messages = try Row.fetchAll(
             database, sql: Self.inAppSelection, arguments: arguments)
         self.inAppMessages = try Section(messages) { try InAppFunnel($0) }
+        if let names { try self.add(names, in: database) }
     }
+
+    /// Adds the names, and the deliveries that have a name and no hit.
+    private mutating func add(_ names: DeliveryNames, in database: Database) throws {
+        var silent = Set(names.ids)
+        if let delivery = self.query.delivery {
+            silent = silent.filter { $0 == ExactText(delivery) }
+        }
+        let counted = try Data.fetchCursor(
+            database, sql: Self.idSelection, arguments: self.query.arguments)
+        while let id = try counted.next() {
+            silent.remove(ExactText(String(decoding: id, as: UTF8.self)))
+        }
+        let room = max(0, self.query.limit - self.deliveries.rows.count)
+        self.deliveries.count += silent.count
+        self.deliveries.rows += silent.sorted().prefix(room).map {
+            DeliveryFunnel(tenant: self.query.tenant ?? "", deliveryID: $0.text)
+        }
+        for index in self.deliveries.rows.indices {
+            let entry = names[self.deliveries.rows[index].deliveryID]
+            self.deliveries.rows[index].name = entry?.name
+            self.deliveries.rows[index].delivered = entry?.delivered
+        }
+    }
+
+    /// The ids of all deliveries and in-app messages with a hit.
+    private static let idSelection = """
+        SELECT \(WholeText.value("text")) FROM names WHERE id IN
+            (SELECT delivery FROM counts WHERE \(ReportQuery.condition))
+        """
 
     /// Names are looked up last, only for the rows that are shown.
     private static let deliverySelection = """

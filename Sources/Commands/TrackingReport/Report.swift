@@ -24,7 +24,7 @@ package struct Report: Sendable, Equatable {
     /// How the in-app messages were used, if requested.
     package var inAppDetails: InAppDetails?
     /// Whether names were added. Every format then has columns for them.
-    package private(set) var hasNames = false
+    package let hasNames: Bool
     /// The funnels of Firebase in-app messages.
     package var inAppMessages = Section<InAppFunnel>()
     /// The findings on deliveries, from the ledger; nil without a ledger.
@@ -32,19 +32,6 @@ package struct Report: Sendable, Equatable {
 
     /// The maximum number of lines of data quality.
     package static let maxTroubles = 100
-
-    /// Adds the names and recipients of the deliveries by their ids.
-    package func named(by names: DeliveryNames?) -> Report {
-        guard let names else { return self }
-        var report = self
-        report.hasNames = true
-        for index in report.deliveries.rows.indices {
-            guard let entry = names[report.deliveries.rows[index].deliveryID] else { continue }
-            report.deliveries.rows[index].name = entry.name
-            report.deliveries.rows[index].delivered = entry.delivered
-        }
-        return report
-    }
 
     /// The time range as text, in UTC.
     package var range: String {

@@ -33,8 +33,12 @@ package struct ReportPage: Sendable {
             "scope": self.scope, "made": ReportTime.utc(self.generated), "tiles": self.tiles,
         ]
         contents["timeline"] = self.timeline.map(PagePlot.init)
-        contents["deliveries"] = PageSection(
-            self.report.deliveries, card: PageSection.Card.init, row: PageSection.Row.init)
+        let hasNames = self.report.hasNames
+        var deliveries = PageSection(
+            self.report.deliveries, card: PageSection.Card.init,
+            row: { PageSection.Row($0, hasNames: hasNames) })
+        deliveries?.hasNames = hasNames
+        contents["deliveries"] = deliveries
         contents["messages"] = PageSection(
             self.report.inAppMessages, card: PageSection.Card.init, row: PageSection.Row.init)
         if let troubles = self.report.quality, !troubles.isEmpty {

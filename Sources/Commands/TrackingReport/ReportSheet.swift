@@ -31,14 +31,15 @@ package struct ReportSheet: Sendable {
     private static func cells(_ row: DeliveryFunnel) -> [String: String] {
         var cells = [
             "section": "push", "tenant": self.text(row.tenant), "app": self.text(row.app),
-            "product": "\(row.product)", "id": self.text(row.deliveryID),
+            "product": row.product?.name ?? "", "id": self.text(row.deliveryID),
             "button_1": "\(row.button1)", "button_2": "\(row.button2)", "closes": "\(row.closes)",
             "impression_ratio": self.number(row.others.impressionRatio),
             "click_ratio": self.number(row.others.clickRatio),
             "open_ratio": self.number(row.openRatio),
             "dismissal_ratio": self.number(row.others.dismissalRatio),
-            "first_received": ReportTime.utc(row.firstReceived),
-            "last_received": ReportTime.utc(row.lastReceived), "name": self.text(row.name),
+            "first_received": row.firstReceived.map(ReportTime.utc) ?? "",
+            "last_received": row.lastReceived.map(ReportTime.utc) ?? "",
+            "name": self.text(row.name),
             "delivered": self.count(row.delivered),
             "reach_ratio": self.number(row.reachRatio),
         ]

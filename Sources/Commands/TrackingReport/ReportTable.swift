@@ -66,9 +66,10 @@ package struct ReportTable: Sendable {
                 ])
         for row in self.report.deliveries.rows {
             table.add(
-                [row.tenant] + (isByApp ? [row.app ?? "-"] : []) + [row.deliveryID]
+                [row.tenant.isEmpty ? "-" : row.tenant] + (isByApp ? [row.app ?? "-"] : [])
+                    + [row.deliveryID]
                     + (hasNames ? Self.named(row) : []) + [
-                        "\(row.product)", "\(row.others.impressions)",
+                        row.product?.name ?? "-", "\(row.others.impressions)",
                         "\(row.others.clicks)", Self.count(row.others.dismissals),
                         Self.count(row.opens), Self.bar(row.others.clickRatio),
                         Self.bar(row.others.dismissalRatio), Self.bar(row.openRatio),

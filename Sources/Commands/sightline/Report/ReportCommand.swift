@@ -34,7 +34,7 @@ struct ReportCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             """
             A CSV file with the columns id, name and delivered: adds each delivery's name, and how \
-            many of its recipients are in the report.
+            many of its recipients are in the report; one without a hit has a row of 0.
             """, valueName: "file"))
     var deliveries: String?
 
@@ -101,7 +101,7 @@ struct ReportCommand: AsyncParsableCommand {
                 let hasDetails = self.details
                 try self.print(
                     try await database.read { database in
-                        var report = try Report(query, in: database).named(by: names)
+                        var report = try Report(query, names: names, in: database)
                         report.quality = quality
                         if hasDetails {
                             report.inAppDetails = try InAppDetails(query, in: database)
@@ -165,7 +165,7 @@ struct ReportCommand: AsyncParsableCommand {
     ) async throws {
         // Reads in one transaction, so that plot and tables count the same hits.
         let page = try await database.read { database in
-            var report = try Report(query, in: database).named(by: names)
+            var report = try Report(query, names: names, in: database)
             report.quality = quality
             return ReportPage(
                 report, timeline: try Timeline(query, in: database),
