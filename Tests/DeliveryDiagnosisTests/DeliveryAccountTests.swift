@@ -33,6 +33,38 @@ struct DeliveryAccountTests {
         return ledger
     }
 
+    @Test(
+        "a delivery is found by its id and its name in letters of any case, and else by a part",
+        arguments: [
+            ("56C4", ["56c4"], true), ("SPRING sale", ["56c4"], true),
+            ("spring", ["56c4", "77"], false), ("6c", ["56c4"], false),
+            ("\u{c9}t\u{e9}", ["e7e"], true), ("E\u{301}t\u{e9}", [], false), ("zz", [], false),
+            ("", [], false),
+        ] as [(String, [String], Bool)])
+    func search(_ text: String, deliveries: [String], isSame: Bool) {
+        let search = DeliverySearch(text)
+        let known: [(String, String?)] = [
+            ("56c4", "Spring sale"), ("77", "Offspring"), ("56c4", nil), ("e7e", "\u{e9}t\u{e9}"),
+        ]
+        let best = DeliverySearch.best(
+            of: known.compactMap {
+                search.candidate(tenant: "a", delivery: $0.0, name: $0.1)
+            })
+        #expect(best.map(\.delivery) == deliveries)
+        #expect(best.allSatisfy { $0.isSame == isSame })
+    }
+
+    @Test("at most ten deliveries are proposed, and of the asked tenant alone")
+    func candidates() {
+        let accepted = LedgerOutcome.accepted(HitKinds(.impression))
+        let ledger = Self.ledger(
+            (10...20).map { ("a", "d\($0)", accepted, 2) } + [("b", "d9", accepted, 1)])
+        let search = DeliverySearch("D")
+        #expect(ledger.candidates(of: search, tenant: nil).count == DeliverySearch.maxCandidates)
+        #expect(ledger.candidates(of: search, tenant: "b").map(\.delivery) == ["d9"])
+        #expect(ledger.candidates(of: DeliverySearch("D1"), tenant: "b").isEmpty)
+    }
+
     @Test("an account looks at 5,000 rows, and says so where there is one more")
     func truncation() {
         for (rows, isTruncated) in [(5000, false), (5001, true)] {

@@ -240,6 +240,34 @@ def test_the_command_tells_the_same_beside_a_server_of_it_and_behind_it(make_ser
     assert run("why", app.delivery, *where).stdout == told[app.delivery][0]
 
 
+def test_a_delivery_is_found_in_another_spelling_and_by_its_name(make_server, tmp_path):
+    server = make_server().start()
+    message = e.TrackingEvent(event_id="1", subject_id="s")
+    message.in_app.message_id, message.in_app.campaign_name = "m1", "Welcome back"
+    message.in_app.impression.SetInParent()
+    app = App(0xbcd)
+    with server.channel() as channel:
+        send(server.stub(channel), app.flag_off() + [message])
+    server.wait_for_hits(1)
+    names = tmp_path / "names.csv"
+    names.write_text(f"id,name\n{app.delivery},Spring sale\n77,Spring cleaning\n")
+    where = ("--data-dir", server.directory, "--deliveries", names)
+    upper = app.delivery.upper()
+    for asked, delivery in ((upper, app.delivery), ("spring SALE", app.delivery),
+                            ("welcome BACK", "m1")):
+        done = run("why", asked, *where)
+        assert done.stdout.startswith(f"delivery {delivery}  tenant "), done.stdout
+        assert f'nothing is known of "{asked}"; this is the delivery {delivery}' in done.stderr
+    done = run("why", upper, "--target", server.target)
+    assert "FLAG_OFF" in done.stdout and f"this is the delivery {app.delivery}" in done.stderr
+    done = run("why", "spring", *where)
+    assert "NOTHING_SEEN" in done.stdout
+    assert done.stderr == ('you may mean:\n  the delivery 77, "Spring cleaning"\n'
+                           f'  the delivery {app.delivery}, "Spring sale"\n')
+    assert server.terminate() == 0
+    assert "FLAG_OFF" in run("why", upper, "--data-dir", server.directory).stdout
+
+
 @pytest.mark.parametrize("delivery, code", [
     ("", grpc.StatusCode.INVALID_ARGUMENT), ("x" * 257, grpc.StatusCode.RESOURCE_EXHAUSTED)])
 def test_a_call_without_a_delivery_says_what_is_missing(stub, delivery, code):

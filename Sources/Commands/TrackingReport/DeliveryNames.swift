@@ -1,3 +1,4 @@
+package import DeliveryDiagnosis
 package import Foundation
 internal import WireFormat
 
@@ -50,6 +51,14 @@ package struct DeliveryNames: Sendable {
 
     /// The ids of all deliveries in the file.
     var ids: Dictionary<ExactText, Entry>.Keys { self.entries.keys }
+
+    /// The deliveries that a search may mean.
+    package func candidates(of search: DeliverySearch) -> [DeliverySearch.Candidate] {
+        DeliverySearch.best(
+            of: self.entries.compactMap { id, entry in
+                search.candidate(tenant: "", delivery: id.text, name: entry.name)
+            })
+    }
 
     /// The entry of a delivery.
     package subscript(id: String) -> Entry? { self.entries[ExactText(id)] }

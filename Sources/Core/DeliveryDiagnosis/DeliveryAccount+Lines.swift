@@ -70,6 +70,9 @@ package struct DeliveryAccountLine: Codable, Sendable {
         }
     }
 
+    /// Whether the ledger has rows of the delivery itself.
+    package var isSeen: Bool { self.rows.contains { !$0.delivery.isEmpty } }
+
     /// Creates an account from its parts.
     package init(
         tenant: String, delivery: String, findings: [Finding], rows: [Row], isTruncated: Bool

@@ -17,6 +17,15 @@ struct LedgerRoutes: Sendable {
                 of: String(delivery), tenant: query["tenant"].map(String.init))
             return try AdminAnswer.json(.ok, accounts.map(DeliveryAccountLine.init))
         }
+        router.get("/ledger/candidates") { request, _ in
+            let query = request.uri.queryParameters
+            guard let search = query["like"], !search.isEmpty else {
+                return AdminAnswer.text(.badRequest, "like has to be a part of an id")
+            }
+            let candidates = await self.ledger().candidates(
+                of: DeliverySearch(String(search)), tenant: query["tenant"].map(String.init))
+            return try AdminAnswer.json(.ok, candidates)
+        }
         router.get("/ledger/troubles") { request, _ in
             let query = request.uri.queryParameters
             guard let limit = query["limit"].flatMap({ Int($0) }), limit > 0 else {

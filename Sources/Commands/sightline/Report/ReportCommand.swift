@@ -33,7 +33,7 @@ struct ReportCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            A CSV file with the columns id, name and delivered: adds each delivery's name, and how \
+            \(DeliveryNamesFile.columns): adds each delivery's name, and how \
             many of its recipients are in the report; one without a hit has a row of 0.
             """, valueName: "file"))
     var deliveries: String?
@@ -91,7 +91,7 @@ struct ReportCommand: AsyncParsableCommand {
     func run() async throws {
         do {
             let query = try self.query()
-            let names = try self.deliveries.map(Self.names)
+            let names = try self.deliveries.map(DeliveryNamesFile.read)
             let database = try DatabaseFile.open(
                 HitRow.fileName, in: self.dataDir, formatVersion: HitRow.formatVersion)
             let quality = await self.quality()
@@ -145,18 +145,6 @@ struct ReportCommand: AsyncParsableCommand {
     private func quality() async -> [DeliveryTrouble]? {
         try? await LedgerSource(dataDirectory: self.dataDir).troubles(
             tenant: self.tenant, delivery: self.delivery, limit: Report.maxTroubles)
-    }
-
-    private static func names(in file: String) throws -> DeliveryNames {
-        guard let data = try InputFile.read(file, upTo: DeliveryNames.maxBytes) else {
-            throw InputError(
-                file: file, reason: "it has more than \(DeliveryNames.maxBytes) bytes")
-        }
-        do {
-            return try DeliveryNames(csv: data)
-        } catch {
-            throw InputError(file: file, reason: "\(error)")
-        }
     }
 
     private func writePage(

@@ -18,6 +18,17 @@ struct LedgerSource {
         }
     }
 
+    /// The deliveries that somebody may mean who asked for one that is not there.
+    ///
+    /// - Throws: the same errors.
+    func candidates(
+        like text: String, tenant: String?
+    ) async throws -> [DeliverySearch.Candidate] {
+        try await self.read("/ledger/candidates", [("like", text), ("tenant", tenant)]) { ledger in
+            ledger.candidates(of: DeliverySearch(text), tenant: tenant)
+        }
+    }
+
     /// The findings on deliveries, those with the most events first.
     ///
     /// - Throws: the same errors.

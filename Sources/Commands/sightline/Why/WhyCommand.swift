@@ -14,13 +14,22 @@ struct WhyCommand: AsyncParsableCommand {
         discussion: """
             Reads the ledger of what counted and what did not: of a running server through the \
             socket in its data directory, or of a stopped one from its files; with --target from a \
-            server elsewhere, as the tenant of the credentials.
+            server elsewhere, as the tenant of the credentials. Where nothing of the delivery has \
+            arrived, it looks for the id in letters of another case, and for a name: of an in-app \
+            message's campaign in hits.db, of others in --deliveries. It then tells of that \
+            delivery, or on standard error which ones may be meant.
             Exit 0: told. 66: a file is missing. 69: there is no ledger to read, or the server \
             cannot be reached. 78: a newer build has written the files.
             """)
 
-    @Argument(help: "The delivery's id, or an in-app message's.")
+    @Argument(help: "The delivery's id or name, or an in-app message's.")
     var delivery: String
+
+    @Option(
+        help: ArgumentHelp(
+            "\(DeliveryNamesFile.columns): a delivery can be asked for by its name.",
+            valueName: "file"))
+    var deliveries: String?
 
     @Option(help: "The server's data directory.")
     var dataDir: String = Defaults.dataDirectory
@@ -52,7 +61,7 @@ struct WhyCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        for account in try await self.accounts() {
+        for account in try await self.found() {
             if self.json {
                 try Console.json(account)
             } else {
@@ -61,11 +70,25 @@ struct WhyCommand: AsyncParsableCommand {
         }
     }
 
-    private func accounts() async throws -> [DeliveryAccountLine] {
+    /// The accounts of the delivery, or of the only one that can be meant instead.
+    private func found() async throws -> [DeliveryAccountLine] {
         do {
-            if let target { return [try await self.ask(target)] }
-            return try await LedgerSource(dataDirectory: self.dataDir)
-                .accounts(of: self.delivery, tenant: self.tenant)
+            let asked = try await self.accounts(of: self.delivery)
+            if asked.isEmpty || asked.contains(where: \.isSeen) { return asked }
+            let candidates = try await self.candidates()
+            guard let only = candidates.first, candidates.count == 1, only.isSame else {
+                if !candidates.isEmpty { Console.error(Self.proposal(candidates)) }
+                return asked
+            }
+            if only.delivery.equals(self.delivery) { return asked }
+            let accounts = try await self.accounts(of: only.delivery)
+            // A guess that a server elsewhere knows nothing of is none.
+            if self.target != nil, only.name == nil, !accounts.contains(where: \.isSeen) {
+                return asked
+            }
+            Console.error(
+                "nothing is known of \"\(self.delivery.printable)\"; this is \(Self.text(only))")
+            return accounts
         } catch let error as DatabaseError {
             throw Console.fail(
                 DatabaseFileError.unreadable(path: self.dataDir, reason: "\(error)"), .unavailable)
@@ -74,12 +97,63 @@ struct WhyCommand: AsyncParsableCommand {
         }
     }
 
-    private func ask(_ target: String) async throws -> DeliveryAccountLine {
+    private func accounts(of delivery: String) async throws -> [DeliveryAccountLine] {
+        if let target { return [try await self.ask(target, of: delivery)] }
+        return try await LedgerSource(dataDirectory: self.dataDir)
+            .accounts(of: delivery, tenant: self.tenant)
+    }
+
+    /// The deliveries that may be meant. Of a server elsewhere only a guess: Campaign Standard's ids
+    /// have small letters.
+    private func candidates() async throws -> [DeliverySearch.Candidate] {
+        let search = DeliverySearch(self.delivery)
+        var found =
+            try self.deliveries.map { try DeliveryNamesFile.read($0).candidates(of: search) } ?? []
+        guard self.target == nil else {
+            let guess = search.candidate(
+                tenant: "", delivery: self.delivery.lowercased(), name: nil)
+            return found.isEmpty ? [guess].compactMap(\.self) : found
+        }
+        found += try await LedgerSource(dataDirectory: self.dataDir)
+            .candidates(like: self.delivery, tenant: self.tenant)
+        found += try await self.storedCandidates(of: search)
+        return DeliverySearch.best(of: found)
+    }
+
+    /// Those of hits.db; none without the sink sqlite.
+    private func storedCandidates(
+        of search: DeliverySearch
+    ) async throws -> [DeliverySearch.Candidate] {
+        let tenant = self.tenant
+        do {
+            return try await DatabaseFile.open(
+                HitRow.fileName, in: self.dataDir, formatVersion: HitRow.formatVersion
+            ).read { database in
+                try StoredDeliveries.candidates(of: search, tenant: tenant, in: database)
+            }
+        } catch is DatabaseFileError {
+            return []
+        }
+    }
+
+    private static func proposal(_ candidates: [DeliverySearch.Candidate]) -> String {
+        let lines = candidates.map { "  \(self.text($0))" }
+        return (["you may mean:"] + lines).joined(separator: "\n")
+    }
+
+    private static func text(_ candidate: DeliverySearch.Candidate) -> String {
+        let name = candidate.name.map { ", \"\($0.printable)\"" } ?? ""
+        return "the delivery \(candidate.delivery.printable)\(name)"
+    }
+
+    private func ask(
+        _ target: String, of delivery: String
+    ) async throws -> DeliveryAccountLine {
         let client = TrackingClient(
             address: try ServerAddress(target), timeout: .seconds(30),
             security: try self.security.security(),
             credential: try self.credentials.credential())
         return DeliveryAccountLine(
-            try await client.explainDelivery(self.delivery), of: self.delivery)
+            try await client.explainDelivery(delivery), of: delivery)
     }
 }
