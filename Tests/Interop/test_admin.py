@@ -209,7 +209,8 @@ def test_a_table_that_is_wider_than_the_page_says_so(loaded, width, wide):
         page.wait_for_selector("#deliveries .mono")
         hint = page.locator(".wider:has(+ [aria-labelledby=deliveries-title])")
         wait_until(lambda: hint.is_visible() == wide, "the hint")
-        sizes = "(place) => [place.scrollWidth > place.clientWidth, place.previousElementSibling.hidden]"
+        sizes = """(place) => [place.scrollWidth > place.clientWidth,
+                               place.previousElementSibling.hidden]"""
         for place in page.query_selector_all(".scroll"):
             is_wider, is_hidden = place.evaluate(sizes)
             assert is_wider != is_hidden

@@ -194,9 +194,32 @@ def test_in_app_messages_by_use(counted):
     assert "in_app_details" not in json.loads(report(counted, "--json"))
 
 
+def test_by_when_it_happened_in_a_zone(make_server):
+    """A hit of the 9th, received today: by day of Tokyo, in each form."""
+    event = push(1, e.PUSH_INTERACTION_KIND_RECEIVED)
+    event.push.fcm.data.delivery_id = "5e21e5"
+    event.occur_time.FromJsonString("2026-01-09T15:30:00Z")
+    running = make_server().start()
+    with running.channel() as channel:
+        running.stub(channel).RecordEvents(s.RecordEventsRequest(events=[event]))
+    running.wait_for_hits(1)
+    options = ("--delivery", "5e21e5", "--occurred", "--series", "day", "--time-zone", "Asia/Tokyo")
+    [row] = json.loads(report(running, *options, "--json"))["series"]["rows"]
+    assert (row["start"], row["impressions"]) == ("2026-01-10T00:00:00.000+09:00", 1)
+    [row] = csv.DictReader(io.StringIO(report(running, *options, "--csv"), newline=""))
+    assert (row["id"], row["start"]) == ("5e21e5", "2026-01-10T00:00:00.000+09:00")
+    assert "2026-01-10 00:00" in report(running, *options)
+    told = run("report", "--data-dir", running.directory, *options, "--since", "yesterday")
+    assert "no hits: happened from" in told.stderr
+    assert "5e21e5" in report(running, "--delivery", "5e21e5", "--since", "yesterday")
+
+
 @pytest.mark.parametrize("options, code, words", [
     (["--details", "--csv"], 64, ["--details", "--json"]),
-    (["--since", "yesterday"], 64, ["--since", "yesterday", "2026-11-20T10:00:00Z"]),
+    (["--since", "tomorrow"], 64, ["--since", "tomorrow", "2026-11-20T10:00:00Z"]),
+    (["--time-zone", "Mars"], 64, ["--time-zone", "Mars", "Europe/Berlin"]),
+    (["--series", "week"], 64, ["week", "hour", "day"]),
+    (["--series", "day", "--html", "x"], 64, ["--series", "--html", "--json"]),
     (["--since", "1h", "--until", "2h"], 64, ["--since", "--until", "not before"]),
     (["--limit", "0"], 64, ["--limit 0", "1 to 100000"]),
     (["--json", "--csv"], 64, ["name one"]),

@@ -12,7 +12,7 @@ struct ReadHit {
     let app: String
     let isIOS: Bool
     let subject: String
-    let receiveTime: Int64
+    var receiveTime: Int64
     let tenant: String
     let event: Sightline_V1_TrackingEvent
 

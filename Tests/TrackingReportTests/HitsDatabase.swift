@@ -100,6 +100,13 @@ final class HitsDatabase {
         }
     }
 
+    /// A series of all hits.
+    func series(by step: ReportSeries.Step, maxRows: Int) throws -> ReportSeries {
+        try self.open(readonly: true).read {
+            try ReportSeries(ReportQuery(), by: step, in: $0, maxRows: maxRows)
+        }
+    }
+
     /// A ratio of each delivery, as a person reads it from the view `funnel`.
     func viewed(_ ratio: String) throws -> [Double?] {
         try self.open(readonly: true).read {

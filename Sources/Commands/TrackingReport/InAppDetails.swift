@@ -1,6 +1,5 @@
 internal import Foundation
 package import GRDB
-internal import Storage
 internal import TrackingRules
 internal import WireFormat
 
@@ -25,10 +24,10 @@ package struct InAppDetails: Sendable, Equatable {
     /// - Throws: SQLite's error if hits.db cannot be read, `RowDecodingError` if it has values that
     ///   no build has written.
     package init(_ query: ReportQuery, in database: Database, maxUses: Int = Self.maxUses) throws {
-        let query = query.whole(by: try CountSteps(in: database))
+        let query = query.whole(by: try query.steps(in: database))
         var counts: [Key: Int] = [:]
         let cursor = try Row.fetchCursor(
-            database, sql: Self.selection, arguments: query.arguments)
+            database, sql: Self.selection(query), arguments: query.arguments)
         while let row = try cursor.next() {
             let tenant = try row.decode(Int64.self, forColumn: "tenant")
             let message = try row.decode(Int64.self, forColumn: "delivery")
@@ -38,7 +37,8 @@ package struct InAppDetails: Sendable, Equatable {
             }
             counts[key, default: 0] += 1
         }
-        let names = try Self.names(of: counts.keys, in: database)
+        let names = try StoredName.texts(
+            of: Set(counts.keys.flatMap { [$0.tenant, $0.message] }), in: database)
         self.rows = counts.map { key, hits in
             InAppDetail(
                 tenant: names[key.tenant] ?? StoredName.missing(key.tenant),
@@ -53,11 +53,12 @@ package struct InAppDetails: Sendable, Equatable {
         }
     }
 
-    private static let selection = """
-        SELECT tenant, delivery, kind, event
-        FROM (SELECT *, receive_time / \(ReportQuery.hour) AS hour FROM stored_hits)
+    private static func selection(_ query: ReportQuery) -> String {
+        """
+        SELECT tenant, delivery, kind, event FROM \(query.hits)
         WHERE product = \(Product.firebase.rawValue) AND \(ReportQuery.condition)
         """
+    }
 
     private static func use(_ row: Row) throws -> InAppDetail.Use {
         let kind = try row.decode(UInt8.self, forColumn: "kind")
@@ -90,19 +91,6 @@ package struct InAppDetails: Sendable, Equatable {
     /// A number of a newer client is shown as a number.
     private static func name(_ names: [String], _ number: UInt64) -> String {
         number < names.count ? names[Int(number)] : "\(number)"
-    }
-
-    private static func names(
-        of keys: Dictionary<Key, Int>.Keys, in database: Database
-    ) throws -> [Int64: String] {
-        var names: [Int64: String] = [:]
-        let statement = try database.makeStatement(
-            sql: "SELECT \(WholeText.value("text")) FROM names WHERE id = ?")
-        for id in Set(keys.flatMap { [$0.tenant, $0.message] }) {
-            let text = try Data.fetchOne(statement, arguments: [id])
-            names[id] = text.map { String(decoding: $0, as: UTF8.self) }
-        }
-        return names
     }
 }
 

@@ -70,6 +70,6 @@ extension Timeline {
 
     /// A step's start, with seconds if steps are shorter than a minute.
     fileprivate func label(_ time: Int64) -> String {
-        ReportTime.plain(time, hasSeconds: self.scale.hasSeconds)
+        ReportTime.plain(time, hasSeconds: self.scale.hasSeconds, in: self.zone)
     }
 }

@@ -115,7 +115,7 @@ extension PageSection.Row {
     /// A delivery's figures.
     ///
     /// - Parameter hasNames: whether it has cells for its name and its recipients.
-    init(_ row: DeliveryFunnel, hasNames: Bool) {
+    init(_ row: DeliveryFunnel, hasNames: Bool, in zone: ReportZone) {
         let (others, ios) = (row.others, row.ios)
         let uniqueOpens = row.opens == nil ? nil : others.uniqueOpens
         let counts = [
@@ -135,12 +135,12 @@ extension PageSection.Row {
                 + [ios.impressions, ios.clicks, ios.dismissals, row.iosOpens].map(cell)
                 + [buttons, cell(row.closes)],
             times: [row.firstReceived, row.lastReceived].map {
-                $0.map { ReportTime.plain($0) } ?? "–"
+                $0.map { ReportTime.plain($0, in: zone) } ?? "–"
             })
     }
 
     /// A message's figures.
-    init(_ row: InAppFunnel) {
+    init(_ row: InAppFunnel, in zone: ReportZone) {
         let counts = [
             row.recipients, row.impressions, row.clicks, row.dismissals, row.displayErrors,
         ]
@@ -148,7 +148,7 @@ extension PageSection.Row {
             key: row.messageID, texts: [row.campaign ?? "–", place(row.tenant, row.app)],
             numbers: counts.map(cell)
                 + [row.clickRatio, row.dismissalRatio].map(cell),
-            times: [row.firstReceived, row.lastReceived].map { ReportTime.plain($0) })
+            times: [row.firstReceived, row.lastReceived].map { ReportTime.plain($0, in: zone) })
     }
 }
 

@@ -20,7 +20,7 @@ extension Report {
     package init(
         _ query: ReportQuery, names: DeliveryNames? = nil, in database: Database
     ) throws {
-        let steps = try CountSteps(in: database)
+        let steps = try query.steps(in: database)
         self.notes = query.notes(by: steps)
         let query = query.whole(by: steps)
         self.query = query
@@ -29,12 +29,13 @@ extension Report {
         let arguments: StatementArguments =
             query.arguments + ["byApp": query.isByApp, "limit": query.limit]
         let deliveries = try Row.fetchAll(
-            database, sql: Self.deliverySelection, arguments: arguments)
+            database, sql: Self.deliverySelection(query.counts), arguments: arguments)
         self.deliveries = try Section(deliveries) { try DeliveryFunnel($0) }
         let messages = try Row.fetchAll(
-            database, sql: Self.inAppSelection, arguments: arguments)
+            database, sql: Self.inAppSelection(query), arguments: arguments)
         self.inAppMessages = try Section(messages) { try InAppFunnel($0) }
         if let names { try self.add(names, in: database) }
+        self.series = try query.step.map { try ReportSeries(query, by: $0, in: database) }
     }
 
     /// Adds the names, and the deliveries that have a name and no hit.
@@ -44,7 +45,7 @@ extension Report {
             silent = silent.filter { $0 == ExactText(delivery) }
         }
         let counted = try Data.fetchCursor(
-            database, sql: Self.idSelection, arguments: self.query.arguments)
+            database, sql: Self.idSelection(self.query.counts), arguments: self.query.arguments)
         while let id = try counted.next() {
             silent.remove(ExactText(String(decoding: id, as: UTF8.self)))
         }
@@ -61,19 +62,22 @@ extension Report {
     }
 
     /// The ids of all deliveries and in-app messages with a hit.
-    private static let idSelection = """
-        SELECT \(WholeText.value("text")) FROM names WHERE id IN
-            (SELECT delivery FROM counts WHERE \(ReportQuery.condition))
+    private static func idSelection(_ counts: String) -> String {
         """
+        SELECT \(WholeText.value("text")) FROM names WHERE id IN
+            (SELECT delivery FROM \(counts) WHERE \(ReportQuery.condition))
+        """
+    }
 
     /// Names are looked up last, only for the rows that are shown.
-    private static let deliverySelection = """
+    private static func deliverySelection(_ counts: String) -> String {
+        """
         WITH groups AS (
             SELECT tenant, iif(:byApp, app, 0) AS app, delivery, product, kind,
                 platform = \(Platform.ios.rawValue) AS ios, sum(hits) AS hits,
                 sum(first_hits) AS firsts, sum(notifications) AS notifications,
                 min(first_time) AS first, max(last_time) AS last
-            FROM counts WHERE product <> \(Product.firebase.rawValue)
+            FROM \(counts) WHERE product <> \(Product.firebase.rawValue)
                 AND \(ReportQuery.condition)
             GROUP BY 1, 2, 3, 4, 5, 6),
         deliveries AS (
@@ -87,6 +91,7 @@ extension Report {
         FROM deliveries
         ORDER BY hits DESC, tenant_text, app_text, delivery_text, product LIMIT :limit
         """
+    }
 
     private static let texts = ["tenant", "app", "delivery"]
         .map { "\(StoredName.text($0)) AS \($0)_text" }.joined(separator: ", ")
@@ -111,26 +116,33 @@ extension Report {
 
     /// The campaign's number is appended to the id of its newest hit, as digits of fixed length:
     /// the maximum belongs to the newest. A join would search all messages for each row, since
-    /// SQLite makes no index for it.
-    private static let inAppSelection = """
-        WITH messages AS (
-            SELECT tenant, iif(:byApp, app, 0) AS app, delivery, sum(notifications) AS recipients,
-                \(Self.hits(.inAppImpression)) AS impressions,
-                \(Self.hits(.inAppClick)) AS clicks,
-                \(Self.hits(.inAppDismissal)) AS dismissals,
-                \(Self.hits(.inAppDisplayError)) AS display_errors, sum(hits) AS hits,
-                min(first_time) AS first, max(last_time) AS last,
-                max(printf('%019d %d', newest, campaign))
-                    FILTER (WHERE campaign IS NOT NULL) AS named
-            FROM counts WHERE product = \(Product.firebase.rawValue) AND \(ReportQuery.condition)
-            GROUP BY 1, 2, 3),
-        shown AS (
-            SELECT *, \(Self.texts), count(*) OVER () AS row_count,
-                sum(hits) OVER () AS hit_count
-            FROM messages ORDER BY hits DESC, tenant_text, app_text, delivery_text LIMIT :limit)
-        SELECT *, \(StoredName.text("CAST(substr(named, 21) AS INTEGER)")) AS campaign_text
-        FROM shown
-        """
+    /// SQLite makes no index for it. By occurrence it is the newest of all hits that were received.
+    private static func inAppSelection(_ query: ReportQuery) -> String {
+        let newest = "max(printf('%019d %d', newest, campaign))"
+        let name = "coalesce(named, newest_name)"
+        return """
+            WITH messages AS (
+                SELECT tenant, iif(:byApp, app, 0) AS app, delivery, sum(notifications) AS recipients,
+                    \(Self.hits(.inAppImpression)) AS impressions,
+                    \(Self.hits(.inAppClick)) AS clicks,
+                    \(Self.hits(.inAppDismissal)) AS dismissals,
+                    \(Self.hits(.inAppDisplayError)) AS display_errors, sum(hits) AS hits,
+                    min(first_time) AS first, max(last_time) AS last,
+                    \(newest) FILTER (WHERE campaign IS NOT NULL) AS named
+                FROM \(query.counts) WHERE product = \(Product.firebase.rawValue) AND \(ReportQuery.condition)
+                GROUP BY 1, 2, 3),
+            shown AS (
+                SELECT *, \(Self.texts), count(*) OVER () AS row_count,
+                    sum(hits) OVER () AS hit_count
+                FROM messages ORDER BY hits DESC, tenant_text, app_text, delivery_text LIMIT :limit),
+            campaigns AS MATERIALIZED (
+                SELECT tenant AS of_tenant, delivery AS of_delivery, \(newest) AS newest_name
+                FROM counts WHERE \(query.isByOccurrence) AND campaign IS NOT NULL GROUP BY 1, 2)
+            SELECT shown.*, \(StoredName.text("CAST(substr(\(name), 21) AS INTEGER)"))
+                AS campaign_text
+            FROM shown LEFT JOIN campaigns ON of_tenant = tenant AND of_delivery = delivery
+            """
+    }
 }
 
 // A subscript of a row would trap where a value is NULL or of another type.

@@ -27,17 +27,23 @@ package struct Report: Sendable, Equatable {
     package let hasNames: Bool
     /// The funnels of Firebase in-app messages.
     package var inAppMessages = Section<InAppFunnel>()
+    /// The hits of each delivery over time, if requested.
+    package private(set) var series: ReportSeries?
     /// The findings on deliveries, from the ledger; nil without a ledger.
     package var quality: [DeliveryTrouble]?
 
     /// The maximum number of lines of data quality.
     package static let maxTroubles = 100
 
-    /// The time range as text, in UTC.
+    /// The time range as text, in the query's zone.
     package var range: String {
-        let since = self.query.since.map { "from \(ReportTime.utc($0))" }
-        let until = self.query.until.map { "until \(ReportTime.utc($0))" }
+        func text(_ time: Int64) -> String { ReportTime.text(time, in: self.query.zone) }
+        let since = self.query.since.map { "from \(text($0))" }
+        let until = self.query.until.map { "until \(text($0))" }
         let range = [since, until].compactMap(\.self).joined(separator: " ")
+        if self.query.isByOccurrence {
+            return range.isEmpty ? "by when it happened" : "happened \(range)"
+        }
         return range.isEmpty ? "all that was received" : "received \(range)"
     }
 }
@@ -59,7 +65,7 @@ extension Report.Section: Encodable {
 
 extension Report: Encodable {
     private enum CodingKeys: CodingKey {
-        case since, until, notes, deliveries, inAppMessages, inAppDetails, quality
+        case since, until, notes, deliveries, inAppMessages, inAppDetails, series, quality
     }
 
     /// Encodes all sections; missing time bounds are null, and so is a missing ledger.
@@ -71,6 +77,7 @@ extension Report: Encodable {
         try report.encode(self.deliveries, forKey: .deliveries)
         try report.encode(self.inAppMessages, forKey: .inAppMessages)
         try report.encodeIfPresent(self.inAppDetails?.rows, forKey: .inAppDetails)
+        try report.encodeIfPresent(self.series, forKey: .series)
         try report.encode(self.quality, forKey: .quality)
     }
 }

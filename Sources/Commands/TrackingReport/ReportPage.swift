@@ -30,17 +30,20 @@ package struct ReportPage: Sendable {
     /// The template's values by name.
     private var contents: [String: Any] {
         var contents: [String: Any] = [
-            "scope": self.scope, "made": ReportTime.utc(self.generated), "tiles": self.tiles,
+            "scope": self.scope, "zone": self.report.query.zone.name,
+            "made": ReportTime.text(self.generated, in: self.report.query.zone),
+            "tiles": self.tiles,
         ]
         contents["timeline"] = self.timeline.map(PagePlot.init)
-        let hasNames = self.report.hasNames
+        let (hasNames, zone) = (self.report.hasNames, self.report.query.zone)
         var deliveries = PageSection(
             self.report.deliveries, card: PageSection.Card.init,
-            row: { PageSection.Row($0, hasNames: hasNames) })
+            row: { PageSection.Row($0, hasNames: hasNames, in: zone) })
         deliveries?.hasNames = hasNames
         contents["deliveries"] = deliveries
         contents["messages"] = PageSection(
-            self.report.inAppMessages, card: PageSection.Card.init, row: PageSection.Row.init)
+            self.report.inAppMessages, card: PageSection.Card.init,
+            row: { PageSection.Row($0, in: zone) })
         if let troubles = self.report.quality, !troubles.isEmpty {
             contents["quality"] = ["rows": troubles.map(Self.row)]
         }

@@ -1,5 +1,7 @@
+internal import Foundation
 internal import GRDB
 internal import Storage
+internal import TrackingRules
 
 extension ReportQuery {
     /// Selects the rows of `counts` for this query, which is one of whole steps. A range of hours
@@ -10,6 +12,48 @@ extension ReportQuery {
             AND (:app IS NULL OR app = (SELECT id FROM names WHERE text = :app))
             AND coalesce(app <> (SELECT id FROM names WHERE text = :hidden), 1)
             AND hour >= :firstHour AND hour < :endHour
+        """
+
+    /// The counts that this query reads: the table of this name, or by occurrence a selection from
+    /// the hits that has the same columns.
+    var counts: String { self.isByOccurrence ? "(\(Self.occurred))" : "counts" }
+
+    /// The stored hits with the time by which they count, and its hour.
+    var hits: String {
+        """
+        (SELECT *, time / \(Self.hour) AS hour FROM
+            (SELECT *, \(self.isByOccurrence ? Self.occurrence : "receive_time") AS time
+            FROM stored_hits))
+        """
+    }
+
+    /// When a hit happened. A device's clock may be wrong (D41): what is after the receipt, or before
+    /// 1970, counts by its receipt.
+    private static let occurrence =
+        "iif(occur_time BETWEEN 0 AND receive_time, occur_time, receive_time)"
+
+    /// The first hit of a notification, and of an in-app message's recipient, is the one that
+    /// happened first. Names of campaigns are in the table alone.
+    private static let occurred = """
+        SELECT time / \(Self.hour) AS hour, tenant, app, delivery, product, platform, kind,
+            count(*) AS hits, sum(of_kind = 1) AS first_hits,
+            sum(of_all = 1 AND (product <> \(Product.firebase.rawValue) OR who <> ''))
+                AS notifications,
+            min(time) AS first_time, max(time) AS last_time, NULL AS campaign, 0 AS newest
+        FROM (
+            SELECT *,
+                row_number() OVER (
+                    PARTITION BY tenant, app, product, delivery, who, kind ORDER BY time, id)
+                    AS of_kind,
+                row_number() OVER (
+                    PARTITION BY tenant, app, product, delivery, who ORDER BY time, id) AS of_all
+            FROM (
+                SELECT id, \(Self.occurrence) AS time, tenant, coalesce(app, 0) AS app, delivery,
+                    product, coalesce(platform, 0) AS platform, kind,
+                    iif(product = \(Product.firebase.rawValue), coalesce(subject_id, ''),
+                        broadlog_id) AS who
+                FROM stored_hits))
+        GROUP BY 1, 2, 3, 4, 5, 6, 7
         """
 
     /// The arguments of `condition`.
@@ -32,6 +76,20 @@ enum StoredName {
             '(name ' || \(number) || ' is missing)')
             """
         return "iif(\(number) > 0, \(WholeText.value(text)), NULL)"
+    }
+
+    /// The texts of numbers, without those that are missing.
+    ///
+    /// - Throws: SQLite's error.
+    static func texts(of numbers: Set<Int64>, in database: Database) throws -> [Int64: String] {
+        var texts: [Int64: String] = [:]
+        let statement = try database.makeStatement(
+            sql: "SELECT \(WholeText.value("text")) FROM names WHERE id = ?")
+        for number in numbers {
+            let text = try Data.fetchOne(statement, arguments: [number])
+            texts[number] = text.map { String(decoding: $0, as: UTF8.self) }
+        }
+        return texts
     }
 
     /// What a report shows for a number without a text, as in a file that was repaired.

@@ -14,10 +14,17 @@ package struct ReportQuery: Sendable, Equatable {
     package var delivery: String?
     /// Only this app's hits; nil for all, including those without an app.
     package var app: String?
-    /// Only hits received at or after this time, in microseconds since 1970; nil for all.
+    /// Only hits at or after this time, in microseconds since 1970; nil for all.
     package var since: Int64?
-    /// Only hits received before this time, in microseconds since 1970; nil for all.
+    /// Only hits before this time, in microseconds since 1970; nil for all.
     package var until: Int64?
+    /// Whether hits count by when they happened, as their devices' clocks say, and not by when they
+    /// were received. Then the hits themselves are read, without those that were deleted.
+    package var isByOccurrence = false
+    /// The zone in which days begin and times are shown.
+    package var zone = ReportZone.utc
+    /// The steps of a series for each delivery; nil for none.
+    package var step: ReportSeries.Step?
     /// Whether hits of `sightline bench` count too; they do if `app` names its app.
     package var includesBench = false
     /// Whether to split rows by app.
@@ -40,27 +47,35 @@ package struct ReportQuery: Sendable, Equatable {
         return query
     }
 
+    /// The steps by which the hits of this query are counted: hours, unless older ones are folded.
+    ///
+    /// - Throws: SQLite's error, or `RowDecodingError`.
+    func steps(in database: Database) throws -> CountSteps {
+        self.isByOccurrence ? CountSteps() : try CountSteps(in: database)
+    }
+
     /// What to know of a range that begins or ends within a day or a month that is counted as a
     /// whole: a sentence for each bound that is moved further than to a whole hour.
     func notes(by steps: CountSteps) -> [String] {
         let (hours, whole) = (self.whole(by: CountSteps()), self.whole(by: steps))
         var notes: [String] = []
         if let since, let bound = whole.since, bound != hours.since {
-            notes.append(Self.note("since", since, steps.step(at: since), "begins", bound))
+            notes.append(self.note("since", since, steps.step(at: since), "begins", bound))
         }
         if let until, let bound = whole.until, bound != hours.until {
-            notes.append(Self.note("until", until, steps.step(at: until &- 1), "ends", bound))
+            notes.append(self.note("until", until, steps.step(at: until &- 1), "ends", bound))
         }
         return notes
     }
 
-    private static func note(
+    private func note(
         _ name: String, _ asked: Int64, _ step: Range<Int64>, _ verb: String, _ bound: Int64
     ) -> String {
+        func text(_ time: Int64) -> String { ReportTime.text(time, in: self.zone) }
         let unit = Int64(step.count) > CountSteps.hoursPerDay ? "month" : "day"
         return """
-            \(name) \(ReportTime.utc(asked)) is within a \(unit) that is counted as a whole, so \
-            the range \(verb) at \(ReportTime.utc(bound))
+            \(name) \(text(asked)) is within a \(unit) that is counted as a whole, so \
+            the range \(verb) at \(text(bound))
             """
     }
 }

@@ -1,7 +1,7 @@
 package import GRDB
 internal import TrackingRules
 
-/// Hits over time, by the time they were received, in steps of equal width, or of whole months
+/// Hits over time, by the time they were received or happened, in steps of equal width, or of whole months
 /// where hits are counted by the month.
 package struct Timeline: Sendable, Equatable {
     /// The hits within one step.
@@ -26,6 +26,8 @@ package struct Timeline: Sendable, Equatable {
 
     /// The width of the steps.
     package var scale: TimelineScale
+    /// The zone in which times are shown.
+    package var zone: ReportZone
     /// All steps from the first hit to the last, including empty ones.
     package var steps: [Step]
 
@@ -38,18 +40,19 @@ package struct Timeline: Sendable, Equatable {
     /// - Throws: SQLite's error if hits.db cannot be read, `RowDecodingError` if it has values that
     ///   no build has written.
     package init?(_ query: ReportQuery, in database: Database) throws {
-        let counted = try CountSteps(in: database)
+        let counted = try query.steps(in: database)
         let query = query.whole(by: counted)
         guard let (first, last) = try Self.bounds(query, in: database) else { return nil }
-        let isRead = try Self.areFewHits(in: database)
+        let isRead = try Self.areFewHits(query, in: database)
         let scale = TimelineScale(
             from: first, to: last, atLeast: isRead ? nil : counted.step(at: first),
             maxSteps: Self.maxSteps)
         self.scale = scale
+        self.zone = query.zone
         let origin = scale.index(of: first)
         self.steps = (origin...scale.index(of: last)).map { Step(start: scale.start(of: $0)) }
         let rows = try Row.fetchCursor(
-            database, sql: isRead ? Self.hitSelection : Self.countSelection,
+            database, sql: isRead ? Self.hitSelection(query) : Self.countSelection(query),
             arguments: query.arguments + ["width": scale.unit])
         while let row = try rows.next() {
             let time = try row.decode(Int64.self, forColumn: "step") &* scale.unit
@@ -71,7 +74,7 @@ package struct Timeline: Sendable, Equatable {
         let bounds = try Row.fetchOne(
             database,
             sql: """
-                SELECT min(first_time) AS first, max(last_time) AS last FROM counts
+                SELECT min(first_time) AS first, max(last_time) AS last FROM \(query.counts)
                 WHERE \(ReportQuery.condition)
                 """, arguments: query.arguments)
         guard let first = try bounds?.decode(Int64?.self, forColumn: "first"),
@@ -87,9 +90,10 @@ package struct Timeline: Sendable, Equatable {
     }
 
     /// Whether hits can be read one by one: they are few, and none has been deleted.
-    private static func areFewHits(in database: Database) throws -> Bool {
+    private static func areFewHits(_ query: ReportQuery, in database: Database) throws -> Bool {
         let stored = try Int.fetchOne(database, sql: "SELECT sum(hits) FROM partitions") ?? 0
         guard stored <= Self.maxReadHits else { return false }
+        if query.isByOccurrence { return true }
         // Each row has a hit at least: with more rows than these, more were counted.
         let counted = try Int.fetchOne(
             database,
@@ -97,16 +101,19 @@ package struct Timeline: Sendable, Equatable {
         return stored == counted ?? 0
     }
 
-    private static let hitSelection = """
-        SELECT receive_time / :width AS step, \(Self.sums("1"))
-        FROM (SELECT *, receive_time / \(ReportQuery.hour) AS hour FROM stored_hits)
-        WHERE \(ReportQuery.condition) GROUP BY step
+    private static func hitSelection(_ query: ReportQuery) -> String {
         """
+        SELECT time / :width AS step, \(Self.sums("1"))
+        FROM \(query.hits) WHERE \(ReportQuery.condition) GROUP BY step
+        """
+    }
 
-    private static let countSelection = """
-        SELECT hour * \(ReportQuery.hour) / :width AS step, \(Self.sums("hits"))
-        FROM counts WHERE \(ReportQuery.condition) GROUP BY step
+    private static func countSelection(_ query: ReportQuery) -> String {
         """
+        SELECT hour * \(ReportQuery.hour) / :width AS step, \(Self.sums("hits"))
+        FROM \(query.counts) WHERE \(ReportQuery.condition) GROUP BY step
+        """
+    }
 
     private static func sums(_ hits: String) -> String {
         let steps: [(String, HitKind)] = [

@@ -15,10 +15,11 @@ struct ReportCommand: AsyncParsableCommand {
         abstract: "Show the funnel of each delivery and of each in-app message.",
         discussion: """
             Reads hits.db of the sink sqlite, also while the server runs. A time is 90s, 30m, 2h \
-            or 7d ago, a date (2026-11-20), or a date and time with its zone \
-            (2026-11-20T10:00:00Z); what counts is when the server received a hit. Hits are \
-            counted by the hour, after 90 days by the day and after a year by the month: all of \
-            these that a range touches count, and the report says so. All times are UTC.
+            or 7d ago, today, yesterday or a date (2026-11-20) in --time-zone, or a date and time \
+            with its zone (2026-11-20T10:00:00Z); what counts is when the server received a hit, \
+            or with --occurred when it happened. Hits are counted by the hour, after 90 days by \
+            the day and after a year by the month (in UTC): all of these that a range touches \
+            count, and the report says so. Times in JSON and CSV are UTC, or have their offset.
             Exit 0: shown. 1: the file of deliveries is not usable. 66: it is missing. 69: there \
             is no database to read. 74: --html cannot be written. \
             78: a newer build has written the database.
@@ -50,11 +51,27 @@ struct ReportCommand: AsyncParsableCommand {
     @Flag(help: "A row for each app.")
     var byApp = false
 
-    @Option(help: "Only what was received since then.")
+    @Option(help: "Only what was received since then, or happened with --occurred.")
     var since: String?
 
-    @Option(help: "Only what was received before then.")
+    @Option(help: "Only what was received before then, or happened with --occurred.")
     var until: String?
+
+    @Flag(
+        help: """
+            Count by when a hit happened, as its device's clock says (a time after the receipt is \
+            none), and not by when it was received. Reads the hits themselves, without deleted \
+            ones: the more there are, the longer it takes.
+            """)
+    var occurred = false
+
+    @Option(
+        help: ArgumentHelp(
+            "A row for each delivery and each hour or day with a hit.", valueName: "hour|day"))
+    var series: ReportSeries.Step?
+
+    @Option(help: "The zone of days and shown times, such as Europe/Berlin.")
+    var timeZone: String = ReportZone.utc.name
 
     @Option(help: "Rows of each table, the largest first, 1 to 100000.")
     var limit: Int = ReportQuery.defaultLimit
@@ -69,7 +86,7 @@ struct ReportCommand: AsyncParsableCommand {
     @Flag(help: "Print one line of JSON.")
     var json = false
 
-    @Flag(help: "Print CSV, both tables in one.")
+    @Flag(help: "Print CSV, both tables in one; with --series its table alone.")
     var csv = false
 
     @Option(help: "Write a page with plots to this file, for a browser.")
@@ -84,6 +101,9 @@ struct ReportCommand: AsyncParsableCommand {
         }
         guard !self.details || (!self.csv && self.html == nil) else {
             throw ValidationError("--details has no form for --csv and --html: use --json.")
+        }
+        guard self.series == nil || self.html == nil else {
+            throw ValidationError("--series has no form for --html: use --json or --csv.")
         }
         _ = try self.query()
     }
@@ -132,8 +152,22 @@ struct ReportCommand: AsyncParsableCommand {
         query.includesBench = self.bench
         query.isByApp = self.byApp
         query.limit = self.limit
-        query.since = try self.since.map { try TimeOption.time($0, of: "--since", now: now) }
-        query.until = try self.until.map { try TimeOption.time($0, of: "--until", now: now) }
+        guard let zone = ReportZone(named: self.timeZone) else {
+            throw ValidationError(
+                """
+                --time-zone "\(self.timeZone.printable)" is no zone: name one as in \
+                /usr/share/zoneinfo, such as Europe/Berlin or UTC.
+                """)
+        }
+        query.zone = zone
+        query.isByOccurrence = self.occurred
+        query.step = self.series
+        query.since = try self.since.map {
+            try TimeOption.time($0, of: "--since", now: now, in: zone)
+        }
+        query.until = try self.until.map {
+            try TimeOption.time($0, of: "--until", now: now, in: zone)
+        }
         if let since = query.since, let until = query.until, since >= until {
             throw ValidationError(
                 "--since \(ReportTime.utc(since)) is not before --until \(ReportTime.utc(until)).")
@@ -172,13 +206,14 @@ struct ReportCommand: AsyncParsableCommand {
         if self.json {
             try Console.json(report)
         } else if self.csv {
-            Console.write(
-                ReportSheet(report).lines().map { $0 + "\r\n" }.joined(), to: STDOUT_FILENO)
+            let lines = report.series?.sheet() ?? ReportSheet(report).lines()
+            Console.write(lines.map { $0 + "\r\n" }.joined(), to: STDOUT_FILENO)
             report.notes.forEach(Console.error)
         } else {
             let lines = ReportTable(report).lines()
             lines.forEach(Console.out)
             report.inAppDetails?.lines().forEach(Console.out)
+            report.series?.lines().forEach(Console.out)
             if lines.isEmpty {
                 Console.error("no hits: \(report.range)")
                 report.notes.forEach(Console.error)
@@ -186,6 +221,8 @@ struct ReportCommand: AsyncParsableCommand {
         }
     }
 }
+
+extension ReportSeries.Step: ExpressibleByArgument {}
 
 /// Why the page could not be written.
 private struct PageError: Error, CustomStringConvertible {
