@@ -191,6 +191,11 @@ def test_in_app_messages_by_use(counted):
     assert uses == {"impression": ("", 4), "click": ("app://sale", 1), "dismissal": ("", 1),
                     "display_error": ("", 1)}
     assert "app://sale" in report(counted, "--details")
+    pushes = json.loads(report(counted, "--details", "--json"))["push_details"]
+    assert {row["delivery_id"] for row in pushes} == {DELIVERY}
+    told = {row["use"]["what"]: row["hits"] for row in pushes}
+    assert told == {"impression": SHOWN + 4, "click": OPENED + 7 + 1, "open": OPENED + 7,
+                    "dismissal": DISMISSED}
     assert "in_app_details" not in json.loads(report(counted, "--json"))
 
 

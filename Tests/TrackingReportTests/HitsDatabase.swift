@@ -93,10 +93,12 @@ final class HitsDatabase {
         return try self.open(readonly: true).read { try Report(query, names: names, in: $0) }
     }
 
-    /// The in-app messages by use.
-    func details(maxUses: Int) throws -> InAppDetails {
+    /// The in-app messages or push notifications by use.
+    func details(
+        _ subject: UseDetails.Subject = .inApp, maxUses: Int = UseDetails.maxUses
+    ) throws -> UseDetails {
         try self.open(readonly: true).read {
-            try InAppDetails(ReportQuery(), in: $0, maxUses: maxUses)
+            try UseDetails(ReportQuery(), of: subject, in: $0, maxUses: maxUses)
         }
     }
 

@@ -61,7 +61,7 @@ struct ReportTests {
         let inApp = try #require(report.inAppMessages.rows.first)
         #expect(isMissing(inApp.tenant) && isMissing(inApp.messageID) && isMissing(inApp.campaign))
         let use = try #require(try self.database.details(maxUses: 1).rows.first)
-        #expect(isMissing(use.tenant) && isMissing(use.messageID) && use.hits == 1)
+        #expect(isMissing(use.tenant) && isMissing(use.id) && use.hits == 1)
         #expect(try self.database.timeline() != nil)
     }
 
@@ -156,7 +156,7 @@ struct ReportTests {
         #expect(rows.compactMap(\.app).sorted() == ["a\00", "a\01"])
         #expect(report.deliveries.rows.compactMap(\.app).sorted() == ["a\00", "a\01"])
         let details = try self.database.details(maxUses: 10)
-        #expect(details.rows.map(\.messageID) == ["m\0one", "m\0two"])
+        #expect(details.rows.map(\.id) == ["m\0one", "m\0two"])
         // Each form shows where the byte is.
         let lines = details.lines().joined() + ReportTable(report).lines().joined()
         #expect(lines.contains("m\\u{0}one") && lines.contains("m\\u{0}two"))

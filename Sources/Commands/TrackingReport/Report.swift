@@ -22,7 +22,9 @@ package struct Report: Sendable, Equatable {
     /// The funnels of Campaign deliveries.
     package var deliveries = Section<DeliveryFunnel>()
     /// How the in-app messages were used, if requested.
-    package var inAppDetails: InAppDetails?
+    package var inAppDetails: UseDetails?
+    /// How the push notifications were used, if requested.
+    package var pushDetails: UseDetails?
     /// Whether names were added. Every format then has columns for them.
     package let hasNames: Bool
     /// The funnels of Firebase in-app messages.
@@ -65,7 +67,8 @@ extension Report.Section: Encodable {
 
 extension Report: Encodable {
     private enum CodingKeys: CodingKey {
-        case since, until, notes, deliveries, inAppMessages, inAppDetails, series, quality
+        case since, until, notes, deliveries, inAppMessages, inAppDetails, pushDetails, series,
+            quality
     }
 
     /// Encodes all sections; missing time bounds are null, and so is a missing ledger.
@@ -77,6 +80,7 @@ extension Report: Encodable {
         try report.encode(self.deliveries, forKey: .deliveries)
         try report.encode(self.inAppMessages, forKey: .inAppMessages)
         try report.encodeIfPresent(self.inAppDetails?.rows, forKey: .inAppDetails)
+        try report.encodeIfPresent(self.pushDetails?.rows, forKey: .pushDetails)
         try report.encodeIfPresent(self.series, forKey: .series)
         try report.encode(self.quality, forKey: .quality)
     }

@@ -78,8 +78,9 @@ struct ReportCommand: AsyncParsableCommand {
 
     @Flag(
         help: """
-            Show in-app messages also by action, link, dismissal, error and trigger. Reads the \
-            hits themselves: the more there are, the longer it takes.
+            Show push notifications also by button and link, and in-app messages by action, link, \
+            dismissal, error and trigger. Reads the hits themselves: the more there are, the longer \
+            it takes.
             """)
     var details = false
 
@@ -124,7 +125,8 @@ struct ReportCommand: AsyncParsableCommand {
                         var report = try Report(query, names: names, in: database)
                         report.quality = quality
                         if hasDetails {
-                            report.inAppDetails = try InAppDetails(query, in: database)
+                            report.inAppDetails = try UseDetails(query, of: .inApp, in: database)
+                            report.pushDetails = try UseDetails(query, of: .push, in: database)
                         }
                         return report
                     })
@@ -212,6 +214,7 @@ struct ReportCommand: AsyncParsableCommand {
         } else {
             let lines = ReportTable(report).lines()
             lines.forEach(Console.out)
+            report.pushDetails?.lines().forEach(Console.out)
             report.inAppDetails?.lines().forEach(Console.out)
             report.series?.lines().forEach(Console.out)
             if lines.isEmpty {

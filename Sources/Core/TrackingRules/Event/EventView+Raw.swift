@@ -24,6 +24,25 @@ extension EventView {
     /// Whether the event's payload is raw, so that its facts are read from JSON.
     var hasRawPayload: Bool { self.push.payload == .raw }
 
+    /// Whether a push notification was dismissed.
+    package var isDismissal: Bool {
+        self.interaction == .push && self.push.kind == Self.dismissed
+    }
+
+    /// PUSH_INTERACTION_KIND_DISMISSED.
+    private static let dismissed: Int32 = 2
+
+    /// Calls `body` with a push notification's chosen button and its link, also of a raw payload.
+    /// Admission took it, so the limits are the highest that a configuration may have.
+    package func withPushUse<Value>(_ body: (_ button: Bytes, _ link: Bytes) -> Value) -> Value {
+        var limits = Limits()
+        limits.rawPayloadBytes = 64 << 10
+        limits.rawPayloadLevels = 100
+        return self.withRawPayload(limits) { event, _ in
+            body(event.push.actionIdentifier, event.push.fields.uri)
+        }
+    }
+
     /// Calls `body` with the event and with the reading of its raw payload, if it has one. The
     /// event's views then hold the payload's ids, flag and media.
     func withRawPayload<Value>(

@@ -1,4 +1,5 @@
 // In-app messages by how they were used.
+internal import Foundation
 internal import GRDB
 internal import SightlineProtos
 internal import SwiftProtobuf
@@ -7,10 +8,10 @@ internal import Testing
 
 @testable internal import TrackingReport
 
-struct InAppDetailsTests {
+struct UseDetailsTests {
     private func details(
-        _ events: [Sightline_V1_TrackingEvent], maxUses: Int = InAppDetails.maxUses
-    ) async throws -> InAppDetails {
+        _ events: [Sightline_V1_TrackingEvent], maxUses: Int = UseDetails.maxUses
+    ) async throws -> UseDetails {
         let database = try HitsDatabase()
         try await database.deliver(events)
         return try database.details(maxUses: maxUses)
@@ -36,7 +37,7 @@ struct InAppDetailsTests {
         #expect(details.rows.map(\.hits) == [2, 1, 1])
         #expect(details.rows.map(\.use?.action) == ["Buy", "", "Buy"])
         #expect(details.rows.map(\.use?.link) == ["app://buy", "app://more", "app://more"])
-        #expect(details.rows.allSatisfy { $0.messageID == "welcome" && $0.tenant == "default" })
+        #expect(details.rows.allSatisfy { $0.id == "welcome" && $0.tenant == "default" })
     }
 
     @Test("labels, links and messages that Unicode takes for equal are told apart")
@@ -49,7 +50,7 @@ struct InAppDetailsTests {
             TestEvents.inApp(.impression(.init()), id: 6, message: names[1]),
         ])
         #expect(details.rows.map(\.hits) == [1, 1, 1, 1, 1, 1])
-        let messages = details.rows.map { Array($0.messageID.utf8) }
+        let messages = details.rows.map { Array($0.id.utf8) }
         // In the order of their bytes.
         #expect(messages.prefix(2) == [Array(names[1].utf8), Array(names[0].utf8)])
     }
@@ -87,6 +88,34 @@ struct InAppDetailsTests {
         #expect(rows.count == 4 && rows.last?.use == nil && rows.last?.hits == 1)
         let more = try await self.details(events, maxUses: 2).rows
         #expect(more.count == 3 && more.first { $0.use == nil }?.hits == 2)
+    }
+
+    @Test("D14: a push's clicks are told apart by button and link, and dismissals from openings")
+    func pushes() async throws {
+        var linked = TestEvents.push(.opened, id: 1, button: "yes")
+        linked.push.fcm.data.uri = "app://sale"
+        var raw = TestEvents.push(.opened, id: 2, button: "no")
+        raw.platform = .android
+        raw.push.raw.json = Data(
+            #"{"_dId":"56c4","_mId":"h2","_acsDeliveryTracking":"on","uri":"app://raw"}"#.utf8)
+        let database = try HitsDatabase()
+        try await database.deliver([
+            linked, raw, TestEvents.push(.dismissed, id: 3), TestEvents.action(.click, id: 4),
+            TestEvents.inApp(.impression(.init()), id: 1),
+        ])
+        let details = try database.details(.push)
+        let uses = Set(
+            details.rows.map { row in
+                [row.use?.what ?? "", row.use?.action ?? "", row.use?.link ?? ""]
+            })
+        #expect(
+            uses == [
+                ["click", "yes", "app://sale"], ["open", "yes", "app://sale"],
+                ["click", "no", "app://raw"], ["open", "no", "app://raw"], ["dismissal", "", ""],
+                ["click", "", ""],
+            ])
+        #expect(details.rows.allSatisfy { $0.id == "56c4" && $0.hits == 1 })
+        #expect(details.lines().contains { $0.contains("click      yes     app://sale     1") })
     }
 
     @Test("the table has a row for each, and push notifications none")

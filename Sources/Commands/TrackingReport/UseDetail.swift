@@ -1,14 +1,17 @@
 internal import WireFormat
 
-/// What recipients did with an in-app message, and how: a row of the report's details.
-package struct InAppDetail: Sendable, Equatable, Encodable {
+/// What recipients did with a push notification or an in-app message, and how: a row of the report's
+/// details.
+package struct UseDetail: Sendable, Equatable {
     /// What happened, and how; equal uses share a row.
     package struct Use: Sendable, Encodable {
-        /// `impression`, `click`, `dismissal` or `display_error`.
+        /// `impression`, `click`, `open`, `dismissal`, `display_error`, or a button of Campaign.
         package var what: String
-        /// The label of the chosen button; empty if it has none.
+        /// The label of the chosen button, or of a push notification the button's id; empty if it
+        /// has none.
         package var action = ""
-        /// The link of the chosen action, which tells a card's buttons apart; empty if it has none.
+        /// The link of the chosen action, which tells a card's buttons apart, or of the push
+        /// notification; empty if it has none.
         package var link = ""
         /// How it was closed: `auto`, `click` or `swipe`; empty if unknown.
         package var dismissal = ""
@@ -21,16 +24,33 @@ package struct InAppDetail: Sendable, Equatable, Encodable {
 
     /// The tenant.
     package var tenant: String
-    /// The message's id.
-    package var messageID: String
+    /// The message's id, or the delivery's.
+    package var id: String
+    /// Whether it is a delivery of push notifications.
+    package var isPush: Bool
     /// What happened, and how; nil for the sum of all uses beyond the limit.
     package var use: Use?
     /// The hits.
     package var hits: Int
 }
 
+extension UseDetail: Encodable {
+    private enum CodingKeys: CodingKey {
+        case tenant, messageID, deliveryID, use, hits
+    }
+
+    /// Encodes a row; the id is `delivery_id` or `message_id`.
+    package func encode(to encoder: any Encoder) throws {
+        var row = encoder.container(keyedBy: CodingKeys.self)
+        try row.encode(self.tenant, forKey: .tenant)
+        try row.encode(self.id, forKey: self.isPush ? .deliveryID : .messageID)
+        try row.encodeIfPresent(self.use, forKey: .use)
+        try row.encode(self.hits, forKey: .hits)
+    }
+}
+
 // Clients choose the texts of a use: they are told apart by their bytes, as in hits.db.
-extension InAppDetail.Use: Hashable {
+extension UseDetail.Use: Hashable {
     /// Whether both are the same use.
     package static func == (left: Self, right: Self) -> Bool {
         left.what == right.what && left.dismissal == right.dismissal && left.error == right.error

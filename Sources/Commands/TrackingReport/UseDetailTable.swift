@@ -1,0 +1,32 @@
+/// The details of notifications or in-app messages for terminals.
+enum UseDetailTable {
+    static func lines(_ rows: [UseDetail], of subject: UseDetails.Subject) -> [String] {
+        var table = TextTable(
+            [
+                ("tenant", .left), (subject == .push ? "delivery" : "message", .left),
+                ("what", .left),
+            ]
+                + Self.titles(of: subject).map { ($0, .left) } + [("hits", .right)])
+        for row in rows {
+            table.add(
+                [row.tenant, row.id, row.use?.what ?? "others"]
+                    + Self.cells(of: row.use, subject).map { $0.isEmpty ? "-" : $0 }
+                    + ["\(row.hits)"])
+        }
+        return table.lines()
+    }
+
+    private static func titles(of subject: UseDetails.Subject) -> [String] {
+        switch subject {
+        case .push: ["button", "link"]
+        case .inApp: ["action", "link", "closed by", "error", "trigger"]
+        }
+    }
+
+    private static func cells(of use: UseDetail.Use?, _ subject: UseDetails.Subject) -> [String] {
+        let count = Self.titles(of: subject).count
+        guard let use else { return Array(repeating: "", count: count) }
+        let cells = [use.action, use.link, use.dismissal, use.error, use.trigger]
+        return Array(cells.prefix(count))
+    }
+}
