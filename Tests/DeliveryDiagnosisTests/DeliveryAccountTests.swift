@@ -58,7 +58,9 @@ struct DeliveryAccountTests {
     func candidates() {
         let accepted = LedgerOutcome.accepted(HitKinds(.impression))
         let ledger = Self.ledger(
-            (10...20).map { ("a", "d\($0)", accepted, 2) } + [("b", "d9", accepted, 1)])
+            (9...20).map {
+                (tenant: $0 == 9 ? "b" : "a", delivery: "d\($0)", outcome: accepted, rows: 2)
+            })
         let search = DeliverySearch("D")
         #expect(ledger.candidates(of: search, tenant: nil).count == DeliverySearch.maxCandidates)
         #expect(ledger.candidates(of: search, tenant: "b").map(\.delivery) == ["d9"])

@@ -123,7 +123,7 @@ struct DeliveryNamesTests {
         // As many cells as there are headings.
         let row = try #require(page.components(separatedBy: "<th scope=\"row\">99</th>").last)
         let cells = row.components(separatedBy: "</tr>")[0]
-        let heads = page.components(separatedBy: "All figures of the deliveries</caption>")[1]
+        let heads = page.components(separatedBy: "All figures of the deliveries: ")[1]
             .components(separatedBy: "</thead>")[0]
         #expect(
             cells.components(separatedBy: "<td").count

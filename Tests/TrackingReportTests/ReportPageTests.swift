@@ -58,6 +58,18 @@ struct ReportPageTests {
         #expect(page.contains("the flag was `&lt;b&gt;`") && !page.contains("`<b>`"))
     }
 
+    @Test("a table says that it is wider than its place: the largest always, others on a phone")
+    func wider() async throws {
+        try await self.database.deliver([
+            TestEvents.push(.received, id: 1), TestEvents.inApp(.impression(.init()), id: 1),
+        ])
+        let page = try self.page()
+        #expect(page.contains("<caption>All figures of the deliveries: scroll them sideways"))
+        let hints = page.components(separatedBy: "<span class=\"wider\">").count - 1
+        #expect(hints == page.components(separatedBy: "<caption>").count - 2)
+        #expect(page.contains("@media (max-width: 30rem) { .wider { display: inline; } }"))
+    }
+
     @Test("it loads nothing and runs nothing")
     func selfContained() async throws {
         try await self.database.deliver([TestEvents.push(.received, id: 1)])

@@ -197,7 +197,7 @@ extension ReportSeries: Encodable {
 
         init(_ name: String) { self.stringValue = name }
         init?(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { nil }
+        init?(intValue: Int) { return nil }
     }
 
     private enum CodingKeys: CodingKey {
@@ -227,9 +227,11 @@ extension ReportSeries {
             "impressions", "clicks", "dismissals", "opens", "iOS impressions", "clicks",
             "dismissals", "opens", "further hits",
         ]
-        var table = TextTable(
-            [("tenant", .left), ("delivery", .left), ("product", .left), ("from", .left)]
-                + titles.map { ($0, .right) })
+        var columns: [(title: String, alignment: TextTable.Alignment)] = [
+            ("tenant", .left), ("delivery", .left), ("product", .left), ("from", .left),
+        ]
+        for title in titles { columns.append((title, .right)) }
+        var table = TextTable(columns)
         for row in self.rows {
             table.add(
                 [

@@ -1,12 +1,12 @@
 /// The details of notifications or in-app messages for terminals.
 enum UseDetailTable {
     static func lines(_ rows: [UseDetail], of subject: UseDetails.Subject) -> [String] {
-        var table = TextTable(
-            [
-                ("tenant", .left), (subject == .push ? "delivery" : "message", .left),
-                ("what", .left),
-            ]
-                + Self.titles(of: subject).map { ($0, .left) } + [("hits", .right)])
+        var columns: [(title: String, alignment: TextTable.Alignment)] = [
+            ("tenant", .left), (subject == .push ? "delivery" : "message", .left), ("what", .left),
+        ]
+        for title in Self.titles(of: subject) { columns.append((title, .left)) }
+        columns.append(("hits", .right))
+        var table = TextTable(columns)
         for row in rows {
             table.add(
                 [row.tenant, row.id, row.use?.what ?? "others"]

@@ -89,7 +89,7 @@ struct WhyCommand: AsyncParsableCommand {
             Console.error(
                 "nothing is known of \"\(self.delivery.printable)\"; this is \(Self.text(only))")
             return accounts
-        } catch let error as DatabaseError {
+        } catch let error where error is DatabaseError || error is RowDecodingError {
             throw Console.fail(
                 DatabaseFileError.unreadable(path: self.dataDir, reason: "\(error)"), .unavailable)
         } catch {
