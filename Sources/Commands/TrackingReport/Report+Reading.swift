@@ -122,19 +122,22 @@ extension Report {
         let name = "coalesce(named, newest_name)"
         return """
             WITH messages AS (
-                SELECT tenant, iif(:byApp, app, 0) AS app, delivery, sum(notifications) AS recipients,
+                SELECT tenant, iif(:byApp, app, 0) AS app, delivery,
+                    sum(notifications) AS recipients,
                     \(Self.hits(.inAppImpression)) AS impressions,
                     \(Self.hits(.inAppClick)) AS clicks,
                     \(Self.hits(.inAppDismissal)) AS dismissals,
                     \(Self.hits(.inAppDisplayError)) AS display_errors, sum(hits) AS hits,
                     min(first_time) AS first, max(last_time) AS last,
                     \(newest) FILTER (WHERE campaign IS NOT NULL) AS named
-                FROM \(query.counts) WHERE product = \(Product.firebase.rawValue) AND \(ReportQuery.condition)
+                FROM \(query.counts)
+                WHERE product = \(Product.firebase.rawValue) AND \(ReportQuery.condition)
                 GROUP BY 1, 2, 3),
             shown AS (
                 SELECT *, \(Self.texts), count(*) OVER () AS row_count,
                     sum(hits) OVER () AS hit_count
-                FROM messages ORDER BY hits DESC, tenant_text, app_text, delivery_text LIMIT :limit),
+                FROM messages
+                ORDER BY hits DESC, tenant_text, app_text, delivery_text LIMIT :limit),
             campaigns AS MATERIALIZED (
                 SELECT tenant AS of_tenant, delivery AS of_delivery, \(newest) AS newest_name
                 FROM counts WHERE \(query.isByOccurrence) AND campaign IS NOT NULL GROUP BY 1, 2)

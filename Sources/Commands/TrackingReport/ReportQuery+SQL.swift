@@ -27,8 +27,8 @@ extension ReportQuery {
         """
     }
 
-    /// When a hit happened. A device's clock may be wrong (D41): what is after the receipt, or before
-    /// 1970, counts by its receipt.
+    /// When a hit happened. A device's clock may be wrong (D41): what is after the receipt, or
+    /// before 1970, counts by its receipt.
     private static let occurrence =
         "iif(occur_time BETWEEN 0 AND receive_time, occur_time, receive_time)"
 

@@ -125,8 +125,8 @@ package struct ReportSeries: Sendable, Equatable {
 }
 
 extension ReportSeries.Row {
-    /// Clicks that opened nothing, or an in-app message's dismissals; nil for Classic, which reports
-    /// none.
+    /// Clicks that opened nothing, or an in-app message's dismissals; nil for Classic, which
+    /// reports none.
     package var dismissals: Int? { self.dismissals(of: self.others) }
     /// The same on iOS.
     package var iosDismissals: Int? { self.dismissals(of: self.ios) }

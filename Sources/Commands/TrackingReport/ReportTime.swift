@@ -7,8 +7,8 @@ package enum ReportTime {
     private static let range: ClosedRange<Int64> = 0...253_402_300_799_000_000
 
     /// Parses `90s`, `30m`, `2h` or `7d` (before `now`), `today`, `yesterday` or a date (its
-    /// midnight in a zone), or an ISO 8601 date and time with zone, e.g. `2026-11-20T10:00:00Z`. Nil
-    /// if malformed.
+    /// midnight in a zone), or an ISO 8601 date and time with zone, e.g. `2026-11-20T10:00:00Z`.
+    /// Nil if malformed.
     package static func parse(
         _ text: String, now: Int64, in zone: ReportZone = .utc
     ) -> Int64? {

@@ -1,8 +1,8 @@
 package import GRDB
 internal import TrackingRules
 
-/// Hits over time, by the time they were received or happened, in steps of equal width, or of whole months
-/// where hits are counted by the month.
+/// Hits over time, by the time they were received or happened, in steps of equal width, or of whole
+/// months where hits are counted by the month.
 package struct Timeline: Sendable, Equatable {
     /// The hits within one step.
     package struct Step: Sendable, Equatable {

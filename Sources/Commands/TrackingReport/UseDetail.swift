@@ -1,7 +1,7 @@
 internal import WireFormat
 
-/// What recipients did with a push notification or an in-app message, and how: a row of the report's
-/// details.
+/// What recipients did with a push notification or an in-app message, and how: a row of the
+/// report's details.
 package struct UseDetail: Sendable, Equatable {
     /// What happened, and how; equal uses share a row.
     package struct Use: Sendable, Encodable {

@@ -71,7 +71,8 @@ package struct UseDetails: Sendable, Equatable {
     private static func selection(_ query: ReportQuery, of subject: Subject) -> String {
         """
         SELECT tenant, delivery, kind, event FROM \(query.hits)
-        WHERE product \(subject == .inApp ? "=" : "<>") \(Product.firebase.rawValue) AND \(ReportQuery.condition)
+        WHERE product \(subject == .inApp ? "=" : "<>") \(Product.firebase.rawValue)
+            AND \(ReportQuery.condition)
         """
     }
 

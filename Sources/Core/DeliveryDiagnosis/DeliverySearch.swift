@@ -1,8 +1,8 @@
 package import TrackingJournal
 internal import WireFormat
 
-/// What somebody asked for as a delivery, compared with the ids and names that there are. `sightline
-/// why` uses it where nothing of the delivery has arrived.
+/// What somebody asked for as a delivery, compared with the ids and names that there are.
+/// `sightline why` uses it where nothing of the delivery has arrived.
 ///
 /// Ids are bytes: another spelling is another delivery, so a match is only a proposal.
 package struct DeliverySearch: Sendable {

@@ -79,8 +79,8 @@ struct ReportCommand: AsyncParsableCommand {
     @Flag(
         help: """
             Show push notifications also by button and link, and in-app messages by action, link, \
-            dismissal, error and trigger. Reads the hits themselves: the more there are, the longer \
-            it takes.
+            dismissal, error and trigger. Reads the hits themselves: the more there are, the \
+            longer it takes.
             """)
     var details = false
 

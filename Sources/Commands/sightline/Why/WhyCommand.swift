@@ -103,8 +103,8 @@ struct WhyCommand: AsyncParsableCommand {
             .accounts(of: delivery, tenant: self.tenant)
     }
 
-    /// The deliveries that may be meant. Of a server elsewhere only a guess: Campaign Standard's ids
-    /// have small letters.
+    /// The deliveries that may be meant. Of a server elsewhere only a guess: Campaign Standard's
+    /// ids have small letters.
     private func candidates() async throws -> [DeliverySearch.Candidate] {
         let search = DeliverySearch(self.delivery)
         var found =
