@@ -3,6 +3,7 @@ internal import Foundation
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TrackingReport
+internal import TrackingRules
 
 /// A hit, as a person reads it from the view `hits`.
 struct ReadHit {

@@ -1,3 +1,5 @@
+internal import TrackingRules
+
 /// A section of the page: charts of the largest deliveries or messages, and a table of all. The
 /// template refers to its properties by name.
 struct PageSection {

@@ -1,4 +1,5 @@
 internal import DeliveryDiagnosis
+internal import TrackingRules
 
 /// A report for terminals: a table per section, with a bar for each ratio.
 package struct ReportTable: Sendable {

@@ -1,6 +1,5 @@
 package import DeliveryDiagnosis
 package import GRDB
-internal import Storage
 
 /// The deliveries and in-app messages that hits.db has counted, whatever their age, with the names
 /// of the messages' campaigns.
