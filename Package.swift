@@ -182,7 +182,9 @@ let commands: [Target] = [
 
 /// A public library for programs that send events.
 let client: [Target] = [
-    module("Client/SightlineClient", service + tracing + libraries("CoreMetrics", "DequeModule"))
+    module(
+        "Client/SightlineClient",
+        ["WireFormat"] + service + tracing + libraries("CoreMetrics", "DequeModule"))
 ]
 
 /// The judges of other people's clients and backends, a product of its own.
@@ -454,7 +456,7 @@ let testTargets: [Target] = [
         [
             "JSON", "SightlineClient", "TestSupport", "TrackingReport", "TrackingRules",
             "WireFormat", "sightline",
-        ] + protos + libraries("ArgumentParser")),
+        ] + protos + libraries("ArgumentParser", "GRPCCore")),
     tests(
         "SightlineSinksTests",
         ["SightlineSinks", "SinkKit", "SinkTestSupport", "TestSupport", "TrackingRules"] + protos),

@@ -1,4 +1,5 @@
-"""What no log may hold: who a person is, what an app wrote of them, and what proves a tenant."""
+"""What no log may hold: who a person is, what an app wrote of them, what proves a tenant,
+and where the sources of libraries were when the program was built."""
 
 import pathlib
 import re
@@ -11,6 +12,7 @@ SECRETS = {
     "a subject id of the bench's events": re.compile(r"7{26,}"),
     "a token": re.compile(r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
     "an API key": re.compile(r"slk_[A-Za-z0-9_-]{20,}"),
+    "a file of a library": re.compile(r"/checkouts/|OPENSSL_internal|\.cc:\d"),
 }
 
 # What was found in the servers' logs of this run, and how much there was to look at.

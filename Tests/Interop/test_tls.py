@@ -20,6 +20,7 @@ from hyperframe.frame import SettingsFrame
 
 from certificates import CLIENT, SERVER, Authority, self_signed
 from facts import Facts
+from logs import SECRETS
 from peer import PREFACE, Peer
 from protos import service as s
 from server import STOP_SECONDS, Server, binary, wait_until
@@ -309,6 +310,50 @@ def test_our_own_client_verifies_too(pki, serve, tmp_path, hosts, roots, code):
     done = subprocess.run([binary(), "explain", "--json", "--target", server.target, "--tls-roots",
                            trusted, events], capture_output=True, text=True, timeout=120)
     assert done.returncode == code, done.stderr
+
+
+@pytest.fixture(scope="module")
+def plain(serve) -> Server:
+    return serve()
+
+
+# What a person does wrong with TLS: the server, the options, what is said of it, and the fix.
+WRONG_TLS = {
+    "no TLS to a port of TLS": ("tls", "", "as a port that speaks TLS does",
+                                "speaks TLS: --tls-roots FILE"),
+    "TLS to a port without": ("plain", "--tls-roots roots.pem", "this port does not speak TLS",
+                              "Leave out --tls"),
+    "wrong roots": ("tls", "--tls-roots other-roots.pem",
+                    "the server's certificate is not signed by these roots", "--tls-roots FILE"),
+    "the system's roots": ("tls", "--tls", "is not signed by these roots", "--tls-roots FILE"),
+    "no client certificate": ("mtls", "--tls-roots roots.pem", "asks for a client certificate",
+                              "--client-certificate FILE"),
+    "a stranger's certificate": (
+        "mtls", "--tls-roots roots.pem --client-certificate stranger.pem --client-key stranger.key",
+        "refuses the client certificate", "tls.client_roots"),
+}
+CALLS = {
+    "health": "health", "explain": "explain events.ndjson", "bench": "bench --events 1",
+    "send": "send events.ndjson --give-up-after 1",
+}
+
+
+@pytest.mark.parametrize("command", list(CALLS))
+@pytest.mark.parametrize("mistake", list(WRONG_TLS))
+def test_wrong_tls_is_told_with_its_fix(command, mistake, pki, request):
+    """And without a file of the library that found it."""
+    (pki.folder / "other-roots.pem").write_bytes(pki.other.pem)
+    (pki.folder / "events.ndjson").write_text('{"eventId": "1"}\n')
+    pki.other.issue("shop", usage=CLIENT).write(pki.folder, "stranger")
+    name, options, words, fix = WRONG_TLS[mistake]
+    port = request.getfixturevalue(name).target.rsplit(":", 1)[1]
+    done = subprocess.run(
+        [binary(), *CALLS[command].split(), *options.split(), "--target", f"localhost:{port}"],
+        cwd=pki.folder, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 69, done.stderr
+    assert words in done.stderr and fix in done.stderr, done.stderr
+    assert not SECRETS["a file of a library"].search(done.stderr), done.stderr
+    assert ".. " not in done.stderr, done.stderr
 
 
 # Streams

@@ -41,6 +41,8 @@ public struct ClientConfiguration: Sendable {
         public let reason: String
         /// The delay before the client connects again.
         public let delay: Duration
+        /// The stream's error, classified.
+        package let failure: StreamFailure
     }
 
     /// Creates a configuration with the defaults.

@@ -1,4 +1,5 @@
 package import GRPCNIOTransportHTTP2Posix
+internal import WireFormat
 
 /// The TLS settings of connections. The server's certificate is always verified, including its name
 /// or address. The files are read for each connection, so that they can be replaced while the
@@ -52,7 +53,7 @@ public struct ClientSecurity: Sendable, Equatable {
             return try HTTP2ClientTransport.Posix(
                 target: address.target, transportSecurity: self.transportSecurity, config: config)
         } catch {
-            throw .badSecurity(reason: "\(error)")
+            throw .badSecurity(reason: String(reasonOf: error))
         }
     }
 }

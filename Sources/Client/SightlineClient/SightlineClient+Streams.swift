@@ -50,7 +50,8 @@ extension SightlineClient {
                     tryCount: tryCount, asked: failure.retryDelay ?? .zero,
                     jitter: .random(in: 0...1))
                 self.configuration.onInterruption?(
-                    .init(code: failure.code, reason: failure.reason, delay: delay))
+                    .init(
+                        code: failure.code, reason: failure.reason, delay: delay, failure: failure))
                 try await self.over.wait(for: delay)
             }
         } catch {
@@ -94,12 +95,13 @@ extension SightlineClient {
             }
         } catch {
             try Task.checkCancellation()
-            return StreamFailure(error)
+            return StreamFailure(error, security: self.configuration.security)
         }
         return StreamFailure(
             RPCError(
                 code: .unavailable,
-                message: "the server ended the stream before all was settled"))
+                message: "the server ended the stream before all was settled"),
+            security: self.configuration.security)
     }
 
     private func call() async throws {

@@ -1,8 +1,9 @@
 internal import GRPCCore
 internal import GRPCProtobuf
+package import WireFormat
 
 /// The error of a stream, classified: retry after a delay, or stop.
-package struct StreamFailure: Sendable {
+package struct StreamFailure: Sendable, Equatable {
     /// Whether a retry may succeed.
     package let isRetryable: Bool
     /// Whether the server itself gave a reason. A status without one comes from a library or a
@@ -15,18 +16,27 @@ package struct StreamFailure: Sendable {
     package let code: String
     /// The reason as text, with the server's details. It may contain any character.
     package let reason: String
+    /// What failed of TLS; nil if something else did.
+    package let fault: TLSFault?
+    /// Whether a plaintext connection was closed before HTTP/2 began, as a port that speaks TLS
+    /// does.
+    package let isClosedInPlaintext: Bool
 
     /// The domain of the server's reasons in ErrorInfo.
     private static let domain = "sightline.v1"
 
-    /// Classifies `error`. An error that is not an `RPCError` may be retried.
-    package init(_ error: any Error) {
+    /// Classifies `error` of a connection with `security`. An error that is not an `RPCError` may
+    /// be retried.
+    package init(_ error: any Error, security: ClientSecurity) {
+        let fault = TLSFault(error)
+        self.fault = fault
+        self.isClosedInPlaintext = !security.isEncrypted && Self.isBeforeHTTP2(error)
         guard let error = error as? RPCError else {
             self.isRetryable = true
             self.isOfServer = false
             self.retryDelay = nil
             self.code = "UNKNOWN"
-            self.reason = "\(error)"
+            self.reason = String(reasonOf: error)
             return
         }
         // Unreadable details are ignored: the status suffices.
@@ -39,8 +49,18 @@ package struct StreamFailure: Sendable {
         self.isRetryable =
             isExpired || Self.isRetryable(error.code, hasRetryDelay: delay != nil)
         self.code = Self.name(of: error.code)
-        let words = [Self.words(of: error)] + details.flatMap(Self.words)
-        self.reason = words.joined(separator: "; ")
+        let own =
+            self.isClosedInPlaintext
+            ? "the server closed the connection before HTTP/2 began, as a port that speaks TLS does"
+            : fault?.description ?? Self.words(of: error)
+        self.reason = ([own] + details.flatMap(Self.words)).joined(separator: "; ")
+    }
+
+    /// Whether a connection was made, and ended without HTTP/2. The transport says so in its
+    /// message alone.
+    private static func isBeforeHTTP2(_ error: any Error) -> Bool {
+        guard let error = error as? RPCError else { return false }
+        return error.code == .unavailable && error.message.contains("HTTP/2 connection preface")
     }
 
     private static func isRetryable(_ code: RPCError.Code, hasRetryDelay: Bool) -> Bool {
@@ -64,10 +84,12 @@ package struct StreamFailure: Sendable {
         return name == "INTERNAL_ERROR" ? "INTERNAL" : name
     }
 
-    /// The messages of the error and its first cause, which explains a failed connection.
+    /// The messages of the error and its first cause, which explains a failed connection. The
+    /// library ends its messages with a stop.
     private static func words(of error: RPCError) -> String {
-        guard let cause = error.cause else { return error.message }
-        return "\(error.message) (\(cause))"
+        let message = error.message.hasSuffix(".") ? error.message.dropLast() : error.message[...]
+        guard let cause = error.cause else { return String(message) }
+        return "\(message) (\(String(reasonOf: cause)))"
     }
 
     private static func words(of detail: ErrorDetails) -> [String] {

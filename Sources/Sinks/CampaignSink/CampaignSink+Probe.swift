@@ -5,6 +5,7 @@ internal import NIOHTTP1
 internal import NIOSSL
 package import SinkKit
 internal import TrackingRules
+internal import WireFormat
 
 extension CampaignSink {
     /// None: each server has to answer, and `probe` looks at one after the other.
@@ -44,7 +45,7 @@ extension CampaignSink {
             // Errors of TLS have no URL, and say more.
             let reason =
                 error is NIOSSLError || error is NIOSSLExtraError
-                ? "\(error)" : PostbackClient.reason(error)
+                ? String(reasonOf: error) : PostbackClient.reason(error)
             return .failed(
                 "request", "\(server.name): \(reason)",
                 fix: "check that an HTTP server listens there, and "

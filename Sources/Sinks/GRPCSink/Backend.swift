@@ -3,6 +3,7 @@ internal import Foundation
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
 internal import TrackingRules
+internal import WireFormat
 
 /// How a backend is reached.
 package struct Backend: Sendable {
@@ -34,7 +35,8 @@ package struct Backend: Sendable {
             _ = try self.transport()
         } catch {
             throw ConfigurationError([
-                "grpc.tls: no connection can be made with its certificate, key and roots: \(error)"
+                "grpc.tls: no connection can be made with its certificate, key and roots: "
+                    + String(reasonOf: error)
             ])
         }
     }

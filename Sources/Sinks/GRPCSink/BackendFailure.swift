@@ -1,4 +1,5 @@
 internal import GRPCCore
+internal import WireFormat
 
 /// Why a stream cannot go on: the backend or the connection failed, or it breaks the protocol.
 package struct BackendFailure: Error, Equatable, CustomStringConvertible {
@@ -40,11 +41,14 @@ extension BackendFailure {
         case let error as RPCError:
             if let cause = error.cause {
                 // Only what went wrong here has a cause.
-                self.init("\(error.code): \(error.message) (\(cause))", code: error.code)
+                let reason =
+                    TLSFault(cause)?.description
+                    ?? "\(error.message) (\(String(reasonOf: cause)))"
+                self.init("\(error.code): \(reason)", code: error.code)
             } else {
                 self.init("\(error.code)", quote: error.message, code: error.code)
             }
-        default: self.init("\(error)")
+        default: self.init(String(reasonOf: error))
         }
     }
 }

@@ -97,7 +97,7 @@ final class WebhookClient {
             } catch {
                 throw WebhookFailure(
                     "webhook.tls.roots is \"\(self.configuration.tlsRoots)\", which cannot be "
-                        + "used: \(error)")
+                        + "used: \(String(reasonOf: error))")
             }
         }
         var client = HTTPClient.Configuration(
@@ -160,6 +160,7 @@ final class WebhookClient {
         if let failure = error as? WebhookFailure { return failure }
         if error is CancellationError { return WebhookFailure("the server stops") }
         let cause = (error as? NIOConnectionError)?.connectionErrors.first?.error ?? error
-        return WebhookFailure("no answer: " + "\(cause)".cut(toScalars: Self.maxReasonScalars))
+        let reason = String(reasonOf: cause).cut(toScalars: Self.maxReasonScalars)
+        return WebhookFailure("no answer: \(reason)")
     }
 }

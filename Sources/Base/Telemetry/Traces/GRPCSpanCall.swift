@@ -1,6 +1,7 @@
 internal import GRPCCore
 internal import GRPCNIOTransportHTTP2Posix
 internal import SightlineProtos
+internal import WireFormat
 
 /// OTLP over gRPC.
 struct GRPCSpanCall: SpanCall {
@@ -28,11 +29,12 @@ struct GRPCSpanCall: SpanCall {
             return try await self.service.export(
                 request, metadata: self.metadata, options: options)
         } catch let error as RPCError {
+            let reason = TLSFault(error)?.description ?? error.message
             throw SpanCallError(
-                failure: ExportFailure(error), reason: "\(error.code): \(error.message)")
+                failure: ExportFailure(error), reason: "\(error.code): \(reason)")
         } catch {
             // The client was stopped during the call.
-            throw SpanCallError(failure: .permanent, reason: "\(error)")
+            throw SpanCallError(failure: .permanent, reason: String(reasonOf: error))
         }
     }
 }

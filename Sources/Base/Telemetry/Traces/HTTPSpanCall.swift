@@ -5,6 +5,7 @@ internal import NIOHTTP1
 internal import NIOSSL
 internal import SightlineProtos
 internal import SwiftProtobuf
+internal import WireFormat
 
 /// OTLP over HTTP, in binary protobuf.
 struct HTTPSpanCall: SpanCall {
@@ -49,7 +50,8 @@ struct HTTPSpanCall: SpanCall {
             throw SpanCallError(
                 failure: .transient(retryAfter: nil), reason: error.shortDescription)
         } catch {
-            throw SpanCallError(failure: .transient(retryAfter: nil), reason: "\(error)")
+            throw SpanCallError(
+                failure: .transient(retryAfter: nil), reason: String(reasonOf: error))
         }
     }
 

@@ -55,7 +55,7 @@ final class BenchRun: Sendable {
                 let transport = try security.transport(to: self.address)
                 group.addTask {
                     try await withGRPCClient(transport: transport) {
-                        try await self.send(over: $0, credential)
+                        try await self.send(over: $0, security, credential)
                     }
                 }
             }
@@ -78,13 +78,14 @@ final class BenchRun: Sendable {
             guard .now - since >= .seconds(30) else { continue }
             throw TrackingClientError.gaveUp(
                 target: self.address.description, unsettled: unsettled * self.plan.batch,
-                seconds: 30, lastFailure: nil)
+                seconds: 30, lastFailure: nil, fix: nil)
         }
     }
 
     /// Sends this connection's share of the run on a stream, and on another if the server ends it.
     private func send(
-        over client: GRPCClient<HTTP2ClientTransport.Posix>, _ credential: ClientCredential?
+        over client: GRPCClient<HTTP2ClientTransport.Posix>, _ security: ClientSecurity,
+        _ credential: ClientCredential?
     ) async throws {
         while !self.totals.withLock({ $0.isOver }) {
             let window = Window()
@@ -100,7 +101,8 @@ final class BenchRun: Sendable {
             } catch {
                 try Task.checkCancellation()
                 throw TrackingClientError(
-                    StreamFailure(error), target: self.address.description,
+                    StreamFailure(error, security: security),
+                    target: self.address.description,
                     unsettled: window.requests.withLock { $0.count } * self.plan.batch)
             }
         }

@@ -114,7 +114,8 @@ package struct TrackingClient: Sendable {
             }
         } catch {
             try Task.checkCancellation()
-            throw TrackingClientError(StreamFailure(error), target: self.address.description)
+            throw TrackingClientError(
+                StreamFailure(error, security: self.security), target: self.address.description)
         }
     }
 }

@@ -108,7 +108,8 @@ struct EventSender: Sendable {
             guard now - stalledSince >= self.giveUpAfter else { continue }
             throw TrackingClientError.gaveUp(
                 target: self.target, unsettled: statistics.pendingCount,
-                seconds: self.giveUpAfter / .seconds(1), lastFailure: self.record.lastFailure)
+                seconds: self.giveUpAfter / .seconds(1), lastFailure: self.record.lastFailure,
+                fix: self.record.fix)
         }
     }
 }

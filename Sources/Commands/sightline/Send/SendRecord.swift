@@ -11,6 +11,7 @@ package final class SendRecord: Sendable {
         var readCount = 0
         var settledCount = 0
         var lastFailure: String?
+        var fix: String?
     }
 
     private let state = Mutex(State())
@@ -24,6 +25,9 @@ package final class SendRecord: Sendable {
 
     /// The last broken stream.
     package var lastFailure: String? { self.state.withLock { $0.lastFailure } }
+
+    /// What to change in the options against the last broken stream; nil if they are not why.
+    package var fix: String? { self.state.withLock { $0.fix } }
 
     /// Records an event before it is sent, since its result may arrive before `send` returns.
     package func begin(_ origin: EventOrigin) {
@@ -52,6 +56,7 @@ package final class SendRecord: Sendable {
     package func interrupt(_ interruption: ClientConfiguration.Interruption) {
         let progress = self.state.withLock { state in
             state.lastFailure = "\(interruption.code): \(interruption.reason)"
+            state.fix = ConnectionFix(interruption.failure)?.description
             return SendProgress(
                 readCount: state.readCount, settledCount: state.settledCount,
                 interruption: .init(reason: interruption.reason, delay: interruption.delay))

@@ -2,6 +2,7 @@ internal import ConfigurationKeys
 internal import Foundation
 internal import NIOSSL
 internal import SwiftASN1
+internal import WireFormat
 internal import X509
 
 /// The server's certificate, its key and the client roots, read and validated together, so that
@@ -118,7 +119,8 @@ private struct Reader {
             return override
         } catch {
             self.problems.append(
-                "tls.certificate and tls.key: the TLS library refuses them: \(error)")
+                "tls.certificate and tls.key: the TLS library refuses them: "
+                    + String(reasonOf: error))
             return nil
         }
     }
