@@ -200,6 +200,18 @@ def test_validate_lists_everything_at_once_and_changes_nothing(tmp_path):
     assert list(tmp_path.iterdir()) == [file]
 
 
+def test_sizes_and_times_take_units(tmp_path):
+    """In a file, a variable, a flag, an item of `sinks` and the file of quotas."""
+    (tmp_path / "quotas.yaml").write_text("tenants:\n  a: {bytes_per_second: 1MB, burst_seconds: 1m}\n")
+    file = tmp_path / "sightline.yaml"
+    file.write_text(f"journal: {{max_bytes: 4GB}}\nquotas: {{file: {tmp_path}/quotas.yaml}}\n"
+                    f"data_dir: {tmp_path}/data\nlog: {{summary_seconds: 1m}}\n"
+                    "sinks: [{type: sqlite}, {type: jsonl, required: false, max_lag_bytes: 64MB}]\n")
+    answer = run("validate", str(file), "--set", "limits.event_bytes=16k",
+                 SIGHTLINE_LEDGER_RETAIN_DAYS="48h")
+    assert (answer.returncode, answer.stdout) == (0, f"{file} is valid\n"), answer.stderr
+
+
 def test_validate_says_what_is_valid(tmp_path):
     file = tmp_path / "sightline.yaml"
     file.write_text(f"sink: jsonl\ndata_dir: {tmp_path}/data\n")

@@ -2,16 +2,19 @@
 // meaning. The default is that property's value in a new configuration.
 
 extension ConfigurationKey {
-    /// A whole number in a range.
+    /// A whole number in a range; one of bytes or of a time may have a unit.
     package static func number(
         _ name: String, _ property: any Property<Int>, _ range: ClosedRange<Int>, _ meaning: String,
         unit: String? = nil, isReloadable: Bool = false
     ) -> Self {
-        Self(
-            name, of: property, .number(Root()[keyPath: property], range), meaning, unit: unit,
-            isReloadable: isReloadable
+        let standard = StandardValue.number(Root()[keyPath: property], range)
+        let unit = unit ?? standard.unit(ofKey: name)
+        return Self(
+            name, of: property, standard, meaning, unit: unit, isReloadable: isReloadable
         ) { text, configuration in
-            if let number = Int(text) { configuration[keyPath: property] = number }
+            if let number = Amount.value(of: text, in: unit) {
+                configuration[keyPath: property] = number
+            }
         }
     }
 
@@ -20,12 +23,16 @@ extension ConfigurationKey {
         _ name: String, _ property: any Property<Duration>, _ range: ClosedRange<Int>,
         _ meaning: String, isReloadable: Bool = false
     ) -> Self {
-        let unit = name.hasSuffix("milliseconds") ? Duration.milliseconds(1) : .seconds(1)
+        let isShort = name.hasSuffix("milliseconds")
+        let (unit, word) =
+            isShort ? (Duration.milliseconds(1), "milliseconds") : (Duration.seconds(1), "seconds")
         return Self(
             name, of: property, .number(Int(Root()[keyPath: property] / unit), range), meaning,
             isReloadable: isReloadable
         ) { text, configuration in
-            if let number = Int(text) { configuration[keyPath: property] = unit * number }
+            if let number = Amount.value(of: text, in: word) {
+                configuration[keyPath: property] = unit * number
+            }
         }
     }
 

@@ -29,6 +29,7 @@ extension ConfigurationKey {
         case .choice(_, let choices): "one of: " + choices.joined(separator: ", ")
         case .number(_, let range):
             "a whole number from \(range.lowerBound) to \(range.upperBound) (\(self.unit))"
+                + Amount.examples(in: self.unit)
         case .flag: "true or false"
         }
     }
@@ -40,7 +41,8 @@ extension ConfigurationKey {
             (standard.isEmpty || !text.isEmpty)
                 && text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
         case .choice(_, let choices): choices.contains(text)
-        case .number(_, let range): Int(text).map(range.contains) ?? false
+        case .number(_, let range):
+            Amount.value(of: text, in: self.unit).map(range.contains) ?? false
         case .flag: Bool(text) != nil
         }
     }

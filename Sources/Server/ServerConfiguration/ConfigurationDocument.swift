@@ -33,6 +33,12 @@ package enum ConfigurationDocument {
         4. for spans, OpenTelemetry's own variables (`OTEL_…`, below the table);
         5. the default.
 
+        Sizes and times are whole numbers of the key's unit, or have a unit of their own: `16k`,
+        `64MB`, `4GB`; `500ms`, `90s`, `15m`, `12h`, `7d`. `k`, `M`, `G` and `T` are powers of
+        1024, in either case, alone or with `B` or `iB`. A time has to be a whole number of the
+        key's unit: `1500ms` is no value of a key in seconds. The same holds in `quotas.file`, and
+        for the options of the commands that take a time.
+
         What is wrong stops `sightline serve` before its port is bound, with exit code 78: a key or
         a variable `SIGHTLINE_…` that does not exist, a key that is given twice, a value of a wrong
         type or out of its range, a file that cannot be read, a directory that cannot be written.

@@ -11,7 +11,9 @@ struct BenchPlan: ParsableArguments {
     @Option(help: "Events in a request, 1 to 2000.")
     var batch = 100
 
-    @Option(help: "How long to send, 1 to 86400 seconds. (default: 10)")
+    @Option(
+        help: "How long to send, 1 to 86400 seconds, as 90, 90s or 15m. (default: 10)",
+        transform: AmountOption.seconds)
     var seconds: Int?
 
     @Option(help: "How many events to send instead, 1 to 1000000000000.")

@@ -7,7 +7,9 @@ internal import WireFormat
 /// Checks that a server listens before a command connects. The client library would retry for as
 /// long as it may, and report each attempt.
 struct WaitOption: ParsableArguments {
-    @Option(help: "Wait for a server that is not there yet, 0 to 86400 seconds.")
+    @Option(
+        help: "Wait for a server that is not there yet, 0 to 86400 seconds, as 90, 90s or 15m.",
+        transform: AmountOption.seconds)
     var wait = 0
 
     private static let askInterval: Duration = .milliseconds(250)

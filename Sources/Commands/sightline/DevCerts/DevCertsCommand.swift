@@ -24,7 +24,7 @@ struct DevCertsCommand: ParsableCommand {
     @Option(help: "The client's name.")
     var client = "dev-client"
 
-    @Option(help: "Days until they expire, 1 to 825.")
+    @Option(help: "Days until they expire, 1 to 825.", transform: AmountOption.days)
     var days = 30
 
     @Flag(help: "Write over files that are there.")

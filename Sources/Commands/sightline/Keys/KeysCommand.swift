@@ -77,7 +77,9 @@ struct KeysNewCommand: ParsableCommand {
     @Option(help: "What to call it, at most 64 characters.")
     var name = ""
 
-    @Option(help: "Days until it ends by itself, 1 to 3650; without it it does not.")
+    @Option(
+        help: "Days until it ends by itself, 1 to 3650; without it it does not.",
+        transform: AmountOption.days)
     var expires: Int?
 
     @Option(help: "What it allows, separated by commas.")

@@ -28,8 +28,10 @@ struct SendCommand: AsyncParsableCommand {
     @Option(help: "Events in a request, 1 to 2000.")
     var batch: Int = 100
 
-    @Option(help: "Seconds without any progress after which to give up, 1 to 86400.")
-    var giveUpAfter: Int = 30
+    @Option(
+        help: "Seconds without any progress after which to give up, 1 to 86400, as 90, 90s or 15m.",
+        transform: AmountOption.seconds)
+    var giveUpAfter = 30
 
     @Flag(help: "Print one line of JSON per event, and no table.")
     var json = false

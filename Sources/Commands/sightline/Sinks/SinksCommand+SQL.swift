@@ -23,10 +23,13 @@ extension SinksCommand {
         @Option(help: "The schema, as postgresql.schema says.")
         var schema = PostgreSQLConfiguration().schema
 
-        @Option(help: "Days ahead for which there are partitions.")
+        @Option(
+            help: "Days ahead for which there are partitions.", transform: AmountOption.days)
         var days = 62
 
-        @Option(help: "Days before today for which there are partitions.")
+        @Option(
+            help: "Days before today for which there are partitions.",
+            transform: AmountOption.days)
         var lateDays = PostgreSQLConfiguration().lateDays
 
         func validate() throws {

@@ -21,8 +21,10 @@ struct TopCommand: AsyncParsableCommand {
 
     @OptionGroup var wait: WaitOption
 
-    @Option(help: "Seconds between two screens, 0.1 to 3600.")
-    var interval: Double = 1
+    @Option(
+        help: "Seconds between two screens, 0.1 to 3600, as 0.5 or 500ms.",
+        transform: AmountOption.fractionalSeconds)
+    var interval = 1.0
 
     @Flag(help: "Show the figures once.")
     var once = false

@@ -66,7 +66,9 @@ struct SinkItem {
             return isRequired ? nil : min(Self.standardLagBytes, self.maxLag)
         }
         let text = node.scalar?.string ?? "?"
-        guard let bytes = Int(text), (1...max(1, self.maxLag)).contains(bytes) else {
+        guard let bytes = Amount.value(of: text, in: "bytes"),
+            (1...max(1, self.maxLag)).contains(bytes)
+        else {
             self.refuse(
                 "max_lag_bytes", text, "from 1 to \(self.maxLag), half of what the journal keeps")
             return nil

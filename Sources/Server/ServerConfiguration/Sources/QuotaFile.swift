@@ -15,9 +15,9 @@ package struct QuotaFile {
     private static let maxBytes = 4 << 20
 
     private static let keys = [
-        "events_per_second": (\Quota.eventsPerSecond, 0...Quota.maxRate),
-        "bytes_per_second": (\Quota.bytesPerSecond, 0...Quota.maxRate),
-        "burst_seconds": (\Quota.burstSeconds, 1...Quota.maxBurstSeconds),
+        "events_per_second": (\Quota.eventsPerSecond, 0...Quota.maxRate, "events"),
+        "bytes_per_second": (\Quota.bytesPerSecond, 0...Quota.maxRate, "bytes"),
+        "burst_seconds": (\Quota.burstSeconds, 1...Quota.maxBurstSeconds, "seconds"),
     ]
 
     /// The quotas of the tenants that the file names; none where no file is configured.
@@ -95,18 +95,18 @@ package struct QuotaFile {
 
     private mutating func read(_ key: Node, _ value: Node, into quota: inout Quota) {
         let name = key.scalar?.string ?? "?"
-        guard let (path, range) = Self.keys[name] else {
+        guard let (path, range, unit) = Self.keys[name] else {
             let known = Self.keys.keys.sorted()
             let suggestion = NearestName.suggestion(for: name, among: known)
             self.complain(key, "\(name) is no key of a tenant's quota\(suggestion)")
             return
         }
         let text = value.scalar?.string ?? "?"
-        guard let number = Int(text), range.contains(number) else {
+        guard let number = Amount.value(of: text, in: unit), range.contains(number) else {
             self.complain(
                 key,
                 "\(name) is \"\(text)\", but has to be a whole number from \(range.lowerBound) to "
-                    + "\(range.upperBound)")
+                    + "\(range.upperBound)\(Amount.examples(in: unit))")
             return
         }
         quota[keyPath: path] = number
