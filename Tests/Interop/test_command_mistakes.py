@@ -19,7 +19,8 @@ USAGE, NO_INPUT, UNAVAILABLE, IO_ERROR, CONFIGURATION = 64, 66, 69, 74, 78
 FAILURE = 1
 # A reserved port on which nobody listens.
 NOBODY = "127.0.0.1:1"
-IOS, ANDROID = (str(ROOT / "Tests/Fixtures" / name) for name in ("apns-alert.json", "fcm-sent.json"))
+IOS, ANDROID, FLAT = (str(ROOT / "Tests/Fixtures" / name)
+                      for name in ("apns-alert.json", "fcm-sent.json", "fcm-map.json"))
 # argument-parser adds the usage and a hint to what is wrong.
 MAX_LINES = 4
 MAX_CHARACTERS = 900
@@ -87,6 +88,8 @@ PLATFORMS = [
     Mistake("forgotten platform", ["send", IOS], USAGE, "--platform ios"),
     Mistake("forgotten platform", ["send", ANDROID, "--target", NOBODY], USAGE, "--platform android"),
     Mistake("forgotten platform", ["explain", ANDROID], USAGE, "--platform android"),
+    Mistake("forgotten platform", ["send", FLAT], USAGE, "is a payload of android"),
+    Mistake("forgotten platform", ["explain", FLAT], USAGE, "--platform android"),
     Mistake("forgotten platform", ["send", IOS, "--interaction", "opened"], USAGE,
             "needs --platform"),
     Mistake("wrong platform", ["send", ANDROID, "--platform", "ios", "--interaction", "opened"],

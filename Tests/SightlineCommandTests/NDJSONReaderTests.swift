@@ -91,6 +91,19 @@ struct NDJSONReaderTests {
         #expect(invalid.reason.contains("UTF-8"))
     }
 
+    @Test(
+        "a payload in a line is told to be one, with the platform of its shape",
+        arguments: [
+            (#"{"_dId":"56c4","_mId":"h138a","title":"a"}"#, "android"),
+            (#"{"_mId":"h138a"}"#, "android"), (#"{"data":{"_dId":"56c4"}}"#, "android"),
+            (#"{"aps":{},"_dId":"56c4"}"#, "ios"),
+        ])
+    func payload(line: String, platform: String) throws {
+        let reason = try self.bad(line).reason
+        #expect(reason.contains("a payload of \(platform)"), "\(reason)")
+        #expect(reason.contains("--platform \(platform)"), "\(reason)")
+    }
+
     /// A line, the field that is wrong and its column, what is there, and what is wanted.
     private static let fields: [(String, String, Int?, String, String)] = [
         (#"{"eventId":"c","foo":1}"#, "`foo`", 16, "unknown: 1", "eventId, occurTime"),

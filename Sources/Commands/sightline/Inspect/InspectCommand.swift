@@ -86,7 +86,7 @@ struct InspectCommand: ParsableCommand {
         throw InputError(
             file: file,
             reason: "the payload's shape does not tell its platform (iOS has `aps`, Android "
-                + "has `data`); say --platform ios or --platform android")
+                + "`data`, or `_dId` alone); say --platform ios or --platform android")
     }
 
     private func line(

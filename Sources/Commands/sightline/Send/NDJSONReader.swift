@@ -120,6 +120,11 @@ package struct NDJSONReader: Sendable {
         } catch {
             return self.unreadable(error)
         }
+        if let platform = PayloadForm.platform(of: event) {
+            return BadLine(
+                line: self.lineCount, column: nil,
+                reason: "this is \(MissingPlatformError.reason(platform)), a file each")
+        }
         // SwiftProtobuf reports no position.
         if let fault = EventSchema.own?.fault(in: event) {
             return BadLine(

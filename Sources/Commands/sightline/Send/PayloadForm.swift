@@ -6,8 +6,9 @@ internal import WireFormat
 
 /// Recognizes payloads and their platform, for users who omit --platform or give a wrong one.
 package enum PayloadForm {
-    /// The platform that a payload's shape shows: iOS payloads have `aps`, Android's have `data`,
-    /// and an FCM v1 message has either, or is for both; nil if the shape shows none.
+    /// The platform that a payload's shape shows: iOS payloads have `aps`, Android's have `data` or
+    /// are what the app got of it, a flat map with the ids, and an FCM v1 message has either, or is
+    /// for both; nil if the shape shows none.
     package static func platform(of payload: JSONValue) -> PlatformName? {
         let own = payload.objectValue ?? [:]
         let message = own["message"]?.objectValue ?? [:]
@@ -17,7 +18,9 @@ package enum PayloadForm {
         switch (has(["aps", "apns"]), has(["data", "android"])) {
         case (true, false): return .ios
         case (false, true): return .android
-        case (true, true), (false, false): return nil
+        case (true, true): return nil
+        case (false, false):
+            return PayloadID.allCases.contains { own[$0.rawValue] != nil } ? .android : nil
         }
     }
 
@@ -56,9 +59,13 @@ package struct MissingPlatformError: Error, CustomStringConvertible {
 
     /// The recognized platform, and the fix.
     package var description: String {
-        "\(self.file.printable) is a payload of \(self.platform.rawValue), and no events in lines: "
-            + "add --platform \(self.platform.rawValue) and what happened to it, such as "
-            + "--interaction opened"
+        "\(self.file.printable) is \(Self.reason(self.platform))"
+    }
+
+    /// What a payload is, where events are read, and the fix.
+    static func reason(_ platform: PlatformName) -> String {
+        "a payload of \(platform.rawValue), and no events in lines: add --platform "
+            + "\(platform.rawValue) and what happened to it, such as --interaction opened"
     }
 }
 
