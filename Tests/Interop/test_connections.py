@@ -1,5 +1,6 @@
 """What a connection may do: a peer that does more, or nothing at all, loses it, and only it."""
 
+import http.client
 import itertools
 import pathlib
 import re
@@ -378,3 +379,14 @@ def test_the_tls_handshake_counts_in_the_time_for_greeting(secured, is_encrypted
         except ssl.SSLError:
             pass  # Closed below TLS, as it has to be with a peer that does not answer.
         assert 0.5 < time.monotonic() - started < 5
+
+
+@pytest.mark.parametrize("is_secured, words", [(False, "speaks gRPC"), (True, "speaks TLS")])
+def test_a_request_of_http_1_is_told_what_the_port_is(serve, secured, is_secured, words):
+    server = secured()[0] if is_secured else serve()
+    client = http.client.HTTPConnection(*server.target.rsplit(":", 1), timeout=10)
+    client.request("GET", "/")
+    answer = client.getresponse()
+    text = answer.read().decode()
+    client.close()
+    assert answer.status == 400 and words in text and len(text) < 300, text

@@ -12,7 +12,8 @@ extension BoundRegister {
         BoundRow(
             .one("a stream"), "TrackingServer/RequestIntake", "TrackingServer/RequestTracker",
             "HTTP2Edge/FrameQueue"),
-        BoundRow(.one("a connection"), "HTTP2Edge/ConnectionGuard"),
+        BoundRow(
+            .one("a connection"), "HTTP2Edge/ConnectionGuard", "HTTP2Edge/FirstBytesHandler"),
         BoundRow(
             .one("a reader or a watch"), "Operations/TapQueue", "Operations/TapReader",
             "TrackingServer/HealthBoard.Watcher"),

@@ -104,7 +104,7 @@ package struct EdgePipeline: Sendable {
     }
 
     /// Adds the handlers of a connection: TLS if configured, the guard, and then the transport's
-    /// own, HTTP/2 first.
+    /// own, HTTP/2 first. The first bytes are looked at before TLS and behind it.
     private func addHandlers(
         toConnection connection: any Channel, _ shares: ConnectionShares
     ) throws {
@@ -114,11 +114,14 @@ package struct EdgePipeline: Sendable {
         let failures = tls.map { _ in TLSFailureHandler { ends.count(.tls) } }
         let handlers: [any ChannelHandler] =
             [failures].compactMap(\.self) + [
+                FirstBytesHandler(expected: .http2),
                 ConnectionGuard(
                     self.connections, maxAge: self.drawnAge(), shares: shares,
-                    onEnd: self.connectionEnds.count)
+                    onEnd: self.connectionEnds.count),
             ]
         try pipeline.addHandlers(handlers, position: tls.map { .after($0) } ?? .first)
+        guard tls != nil else { return }
+        try pipeline.addHandler(FirstBytesHandler(expected: .tls), position: .first)
     }
 
     /// The address under which a connection is counted; nil if only the total counts it.

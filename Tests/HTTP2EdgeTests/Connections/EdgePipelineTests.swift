@@ -38,7 +38,8 @@ struct EdgePipelineTests {
     private func handlers(of channel: EmbeddedChannel) -> [String] {
         let text = channel.pipeline.debugDescription
         let names = [
-            "ConnectionGuard", "RefusingHandler", "StreamEdge", "UnreadAnswersHandler", "Transport",
+            "ConnectionGuard", "FirstBytesHandler", "RefusingHandler", "StreamEdge",
+            "UnreadAnswersHandler", "Transport",
         ]
         return names.compactMap { name in text.firstRange(of: name).map { ($0.lowerBound, name) } }
             .sorted { $0.0 < $1.0 }
@@ -49,13 +50,15 @@ struct EdgePipelineTests {
     func connection() throws {
         let (config, channel) = (self.config(), try self.channel())
         try config.channelDebuggingCallbacks.onAcceptTCPConnection?(channel).wait()
-        #expect(self.handlers(of: channel) == ["ConnectionGuard", "Transport"])
+        #expect(
+            self.handlers(of: channel) == ["FirstBytesHandler", "ConnectionGuard", "Transport"])
     }
 
     @Test("a connection beyond the limit is refused, with nothing else in front of the transport")
     func refusedConnection() throws {
         let config = self.config()
-        for handlers in [["ConnectionGuard", "Transport"], ["RefusingHandler", "Transport"]] {
+        let guarded = ["FirstBytesHandler", "ConnectionGuard", "Transport"]
+        for handlers in [guarded, ["RefusingHandler", "Transport"]] {
             let channel = try self.channel()
             try config.channelDebuggingCallbacks.onAcceptTCPConnection?(channel).wait()
             #expect(self.handlers(of: channel) == handlers)
