@@ -11,30 +11,14 @@ import typing
 import pytest
 
 from logs import scan
+from not_run import NOT_RUN
 from protos import ROOT, record
 from server import STOP_SECONDS, binary, wait_until
 
 PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob("docs/*/*.md")),
-         ROOT / "Deploy/README.md", ROOT / "Benchmarks/README.md"]
+         *sorted(ROOT.glob("Clients/*/README.md")), ROOT / "Deploy/README.md",
+         ROOT / "Benchmarks/README.md"]
 PROGRAMS = ("sightline", "sqlite3", ".venv/bin/buf", "cat", "zstd", "(umask 077;")
-# Commands by how they begin, and why no test runs them.
-NOT_RUN = {
-    "install ": "writes into the machine's own folders",
-    "systemctl ": "needs systemd as the machine's first process",
-    "sightline report --data-dir /var/lib/sightline": "reads what the service of systemd keeps",
-    **dict.fromkeys(
-        ("sightline keys new --config /etc/sightline", "sightline keys revoke --config /etc/sight",
-         "sightline validate /etc/sightline"),
-        "works on that service's files; test_root_runs_a_servers_commands.py has its own"),
-    "docker ": "needs a container engine",
-    "sightline why 56c4": "needs a server that has events; test_why.py has one",
-    "kubectl ": "needs a cluster",
-    "Benchmarks/": "needs the peers, takes minutes, and measures nothing on a busy machine",
-    ".venv/bin/python Benchmarks/": "the same",
-    "sudo -u postgres ": "changes the machine's own PostgreSQL; test_postgresql.py has one of its own",
-    "sightline tail --follow": "never ends; test_tap.py reads what it prints",
-    "sightline sinks try webhook": "needs a receiver that refuses; test_sinks_try.py has one",
-}
 # Backends go on until they are ended; the example in Python stands in for that in Go.
 BACKENDS = {"make clients && .build/clients/sink-go": ".venv/bin/python Examples/sink-python/backend.py"}
 ENDS_WITH = {"sightline inspect Tests/Fixtures/apns-tester.json": 1}
@@ -237,9 +221,9 @@ def test_commands_stand_in_consoles():
         assert not others, f"{page} has commands in a block of {others}"
 
 
-def test_what_is_not_run_stands_on_some_page():
+def test_what_is_run_otherwise_stands_on_some_page():
     all_words = [command.words for page in PAGES for command in commands(page.read_text())]
-    for beginning in [*NOT_RUN, *ENDS_WITH, *BACKENDS]:
+    for beginning in [*ENDS_WITH, *BACKENDS]:
         assert any(words.startswith(beginning) for words in all_words), beginning
 
 
