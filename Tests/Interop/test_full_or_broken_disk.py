@@ -1,6 +1,7 @@
 """A disk that is full or broken, a directory that is taken, an end under load."""
 
 import collections
+import json
 import os
 import pathlib
 import random
@@ -299,3 +300,16 @@ def check_no_ack(server, batch: Batch) -> None:
             assert error.code() != grpc.StatusCode.DEADLINE_EXCEEDED, server.log()
     promised = [fact for ack in answered for fact in owed(*ack)]
     assert not promised, f"{len(promised)} events were acked after a failed sync\n{server.log()}"
+
+
+@pytest.mark.parametrize("limit, warns", [("1024TB", True), ("1MB", False)])
+def test_limits_beyond_the_disk_are_warned_of_at_the_start(make_server, limit, warns):
+    """Before the disk is full: hits.db alone may grow to more than there is, or to nothing much."""
+    server = make_server("--set=journal.max_bytes=64MB", "--set=quarantine.max_bytes=1MB",
+                         f"--set=sqlite.max_bytes={limit}").start()
+    records = [json.loads(line) for line in server.log_path.read_text().splitlines()]
+    told = [record for record in records if record["msg"].startswith("the limits exceed the disk")]
+    assert len(told) == warns, told
+    for record in told:
+        assert record["level"] == "warning" and "the sink sqlite" in record["limits"]
+        assert record["bytes"] > record["room_bytes"] > 0

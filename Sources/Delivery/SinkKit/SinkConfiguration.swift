@@ -10,6 +10,10 @@ package protocol SinkConfiguration: KeyedConfiguration {
     /// lose what it took.
     var retention: Duration { get }
 
+    /// The bytes that its files in the data directory may grow to; nil if it has none, or if they
+    /// have no limit.
+    var maxDiskBytes: Int? { get }
+
     /// What two sinks of this type may not both have; nil if they may have everything.
     var exclusive: SinkExclusive? { get }
 
@@ -30,6 +34,9 @@ extension SinkConfiguration {
 
     /// Its backend loses nothing.
     package var retention: Duration { .zero }
+
+    /// It has none.
+    package var maxDiskBytes: Int? { nil }
 
     /// They may have everything.
     package var exclusive: SinkExclusive? { nil }

@@ -18,6 +18,7 @@ internal import Tracing
 package import TrackingJournal
 internal import TrackingRules
 internal import UnixSignals
+internal import WireFormat
 
 /// A whole server: journal, sinks, gRPC and admin services.
 ///
@@ -71,6 +72,7 @@ package struct Application: Sendable {
             configuration: configuration, build: build, metrics: metrics, onFailure: onFailure)
         self.journal = journal
         life.recovered(journal.recovery)
+        if let room = DiskUsage.room(in: directory) { life.checkDisk(room: room) }
         let stores = try await DataStores(
             configuration: configuration, version: build.version, journal: journal,
             metrics: metrics, ownSinks: ownSinks, logger: logger)
@@ -208,7 +210,7 @@ package struct Application: Sendable {
         } catch {
             throw ConfigurationError([
                 "telemetry.traces: no connection can be made with its certificate, key and roots: "
-                    + "\(error)"
+                    + String(reasonOf: error)
             ])
         }
     }

@@ -32,6 +32,22 @@ struct LifeLog: Sendable {
             ])
     }
 
+    /// Warns if the data directory may grow to more than its disk has: the journal then refuses
+    /// events before its limit.
+    ///
+    /// - Parameter room: the bytes that are free, and those that the directory's files have.
+    func checkDisk(room: Int) {
+        let budget = DiskBudget(self.configuration)
+        guard !budget.fits(into: room) else { return }
+        let limits = budget.limits.map { "\($0.name): \($0.bytes)" }.joined(separator: ", ")
+        self.logger.warning(
+            "the limits exceed the disk: lower them, or make room",
+            metadata: [
+                "bytes": .number(budget.bytes), "room_bytes": .number(room),
+                "limits": "\(limits)", "data_dir": "\(self.configuration.dataDirectory)",
+            ])
+    }
+
     /// Logs that the server takes events, and how it is set up.
     func started(address: String) {
         let auth = self.configuration.auth.modes.map(\.rawValue).sorted()

@@ -25,6 +25,11 @@ package struct JSONLinesConfiguration: SinkConfiguration {
     /// Creates the default settings.
     package init() {}
 
+    /// The full files, and the one that grows.
+    package var maxDiskBytes: Int? {
+        self.maxBytes > 0 ? self.maxBytes + self.fileBytes : nil
+    }
+
     /// The keys `jsonl.*`.
     package static let keys: [Key] = [
         .number(

@@ -15,6 +15,9 @@ package struct SQLiteConfiguration: SinkConfiguration {
     /// Creates the default settings.
     package init() {}
 
+    /// The size of hits.db.
+    package var maxDiskBytes: Int? { self.maxBytes > 0 ? self.maxBytes : nil }
+
     /// The keys `sqlite.*`.
     package static let keys: [Key] = [
         .number(

@@ -16,6 +16,7 @@ struct SinkRow: Sendable {
     /// Whether it writes files in the data directory.
     let hasFiles: Bool
     let retention: @Sendable (ServerConfiguration) -> Duration
+    let maxDiskBytes: @Sendable (ServerConfiguration) -> Int?
     let exclusive: @Sendable (ServerConfiguration) -> SinkExclusive?
     /// What contradicts itself in the configuration as a sink sees it.
     let problems: @Sendable (ServerConfiguration, SinkInConfiguration) -> [Problem]
@@ -37,6 +38,7 @@ struct SinkRow: Sendable {
         self.absence = type.absence
         self.hasFiles = hasFiles
         self.retention = { $0[type].retention }
+        self.maxDiskBytes = { $0[type].maxDiskBytes }
         self.exclusive = { $0[type].exclusive }
         self.problems = { whole, sink in
             var problems = ConfigurationProblems<Keys>()

@@ -36,6 +36,13 @@ final class DiskUsage: Sendable {
         }
     }
 
+    /// The bytes that a data directory may grow to: what is free, and what its files and its
+    /// journal have already; nil if the system does not say.
+    static func room(in directory: String) -> Int? {
+        let used = Self.bytes(of: directory) + Self.bytes(of: directory + "/journal")
+        return Self.freeBytes(beside: directory).map { $0 + used }
+    }
+
     /// The bytes that this user may still write beside a path; nil if the system does not say.
     static func freeBytes(beside path: String) -> Int? {
         var status = statvfs()
