@@ -91,3 +91,14 @@ def test_a_backup_by_the_page_is_its_owners_alone(tmp_path):
     words = words.replace("/backup/", f"{tmp_path}/")
     subprocess.run(["sh", "-c", words], check=True, timeout=60, umask=0o022)
     assert (tmp_path / "hits.db").stat().st_mode & 0o777 == 0o600
+
+
+def test_each_page_that_a_message_names_is_there():
+    """As a URL, which whoever reads a log can open."""
+    named = [(file, path) for file in (ROOT / "Sources").rglob("*.swift")
+             for path in re.findall(r'Documentation\.page\("([^"]+)"\)', file.read_text())]
+    assert len(named) >= 5
+    for file, path in named:
+        name, _, anchor = path.partition("#")
+        page = ROOT / "docs" / name
+        assert page.exists() and (not anchor or anchor in anchors(page)), f"{file} names {path}"

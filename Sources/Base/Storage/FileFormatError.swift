@@ -1,3 +1,5 @@
+internal import WireFormat
+
 /// A file has a format that this build neither reads nor writes. The file was not changed.
 package struct FileFormatError: Error, Equatable, CustomStringConvertible {
     /// What the file has instead of a known format.
@@ -24,7 +26,8 @@ package struct FileFormatError: Error, Equatable, CustomStringConvertible {
 
     /// What, where, why, and the fix.
     package var description: String {
-        "\(self.path) \(self.reason). Nothing of it was changed: \(self.fix) (docs/upgrading.md)"
+        "\(self.path) \(self.reason). Nothing of it was changed: \(self.fix) "
+            + "(\(Documentation.page("upgrading.md")))"
     }
 
     private var reason: String {

@@ -1,4 +1,5 @@
 package import Storage
+internal import WireFormat
 
 /// An error of the journal; the cases differ in what an operator has to do.
 package enum JournalError: Error, CustomStringConvertible {
@@ -22,7 +23,7 @@ package enum JournalError: Error, CustomStringConvertible {
                 + "with --data-dir"
         case .unusable(let path, let reason):
             "cannot use \(path): \(reason). It has to be whole, and writable by this user "
-                + "(docs/journal.md)"
+                + "(\(Documentation.page("journal.md")))"
         case .format(let error): "\(error)"
         case .unsafeSetting(let name, let value, let needed):
             "SQLite's \(name) is \(value), but acks are only safe with \(needed): this build of "

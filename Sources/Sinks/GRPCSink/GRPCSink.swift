@@ -4,6 +4,7 @@ internal import SightlineProtos
 package import SinkKit
 internal import Synchronization
 package import TrackingRules
+internal import WireFormat
 
 /// Sends each batch in messages over a stream that stays open, and has delivered it when the
 /// backend has acknowledged its last position. After a break the backend tells in its Welcome how
@@ -168,7 +169,7 @@ package actor GRPCSink: ResumableSink, PositionedSink, ProbeableSink {
         throw BackendFailure(
             "its Welcome says that it has hits up to \(durable) of the journal \(hits.journal), "
                 + "but that group has other hits: the sink's filter was changed, or the journal is "
-                + "an older copy of what it was (docs/operations.md#restore). All from "
+                + "an older copy of what it was (\(Documentation.page("operations.md#restore"))). All from "
                 + "\(first.sequence) on is sent, also what it may have")
     }
 

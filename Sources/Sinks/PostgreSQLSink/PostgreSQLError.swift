@@ -1,6 +1,7 @@
 #if PostgreSQL
 // What the server or libpq says went wrong, and what an operator can do.
 internal import CLibpq
+internal import WireFormat
 
 /// A failure. Its description is for logs: it has the code, our own words and libpq's, but nothing
 /// that the server says once hits are sent, since a trigger may raise any text. That is for dead
@@ -166,7 +167,10 @@ extension PostgreSQLError {
         ("28", "compare postgresql.url, postgresql.password_file and the server's pg_hba.conf"),
         ("3D", "create the database, or correct postgresql.url"),
         ("3F", "run the output of sightline sinks sql postgresql, or set postgresql.migrate"),
-        ("42501", "grant what docs/sinks/postgresql.md lists to the sink's user"),
+        (
+            "42501",
+            "grant what \(Documentation.page("sinks/postgresql.md")) lists to the sink's user"
+        ),
         (
             "42P01",
             "run the output of sightline sinks sql postgresql, or set postgresql.migrate"
