@@ -38,6 +38,7 @@ def test_an_open_loop_keeps_its_rate(make_server):
     assert figures["events"] // 10 + figures["unsent_requests"] == 400
     assert figures["is_all_accepted"]
     assert figures["accepted"] + figures["duplicate"] == figures["events"]
+    assert figures["accepted_per_second"] < figures["events_per_second"]
 
 
 def test_the_mix_real_is_of_both_platforms_and_all_kinds(make_server):
@@ -71,6 +72,9 @@ def test_events_that_are_not_accepted_make_it_fail(make_server):
     server = make_server("--sink", "discard").start()
     run = bench(server.target, "--events", "2000", "--batch", "2000", "--connections", "1")
     assert run.returncode == 1, run.stdout + run.stderr
+    first, second, *_ = run.stdout.splitlines()
+    assert first.split() == ["accepted", "events/s", "0"], run.stdout
+    assert second.split()[:2] == ["sent", "events/s"], "the rate of refusals is not the headline"
 
 
 @pytest.mark.parametrize("arguments", [

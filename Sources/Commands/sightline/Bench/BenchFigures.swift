@@ -15,7 +15,9 @@ struct BenchFigures: Encodable {
     let isAllAccepted: Bool
     let seconds: Double
     let events: Int
+    /// Whatever became of them.
     let eventsPerSecond: Double
+    let acceptedPerSecond: Double
     /// Percentiles in microseconds.
     let latency: [String: Double]
     let accepted: UInt64
@@ -44,7 +46,11 @@ struct BenchFigures: Encodable {
             self.events > 0 && self.duplicate == repeated
             && self.accepted + repeated == UInt64(self.events)
         self.seconds = (seconds * 1000).rounded() / 1000
-        self.eventsPerSecond = seconds > 0 ? (Double(self.events) / seconds).rounded() : 0
+        func rate(_ count: Int) -> Double {
+            seconds > 0 ? (Double(count) / seconds).rounded() : 0
+        }
+        self.eventsPerSecond = rate(self.events)
+        self.acceptedPerSecond = rate(Int(clamping: self.accepted))
         self.latency = Dictionary(
             uniqueKeysWithValues: Self.percentiles.map { _, key, percentile in
                 // A bucket's upper end may exceed the largest value.
@@ -59,7 +65,11 @@ struct BenchFigures: Encodable {
     /// The figures as text.
     var lines: [String] {
         var table = TextTable([("", .left), ("", .right)])
-        table.add(["events/s", Figure.grouped(Int(self.eventsPerSecond))])
+        // First what counts: a server refuses faster than it accepts.
+        table.add(["accepted events/s", Figure.grouped(Int(self.acceptedPerSecond))])
+        if self.accepted < self.events {
+            table.add(["sent events/s", Figure.grouped(Int(self.eventsPerSecond))])
+        }
         for (name, key, _) in Self.percentiles {
             let milliseconds = (self.latency[key] ?? 0) / 1000
             table.add(["ack \(name)", String(format: "%.3f ms", milliseconds)])
