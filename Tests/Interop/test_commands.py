@@ -4,6 +4,7 @@ import os
 import pathlib
 import re
 import shlex
+import shutil
 import subprocess
 import time
 import typing
@@ -18,12 +19,15 @@ from server import STOP_SECONDS, binary, wait_until
 PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob("docs/*/*.md")),
          *sorted(ROOT.glob("Clients/*/README.md")), ROOT / "Deploy/README.md",
          ROOT / "Benchmarks/README.md"]
-PROGRAMS = ("sightline", "sqlite3", ".venv/bin/buf", "cat", "zstd", "(umask 077;")
+PROGRAMS = ("sightline", "sqlite3", ".venv/bin/buf", "cat", "zstd", "(umask 077;",
+            ".venv/bin/python Examples/consumer-python/")
 # Backends go on until they are ended; the example in Python stands in for that in Go.
 BACKENDS = {"make clients && .build/clients/sink-go": ".venv/bin/python Examples/sink-python/backend.py"}
+# The same for programs that say nothing: the port on which each listens.
+DAEMONS = {"nats-server ": 4222, "INGEST_LISTEN=127.0.0.1:50050 ": 50050}
 ENDS_WITH = {"sightline inspect Tests/Fixtures/apns-tester.json": 1}
 # What a sink takes comes a moment after its ack.
-FOLLOWS = ("sightline tail", "sightline report", "zstd")
+FOLLOWS = ("sightline tail", "sightline report", "zstd", ".venv/bin/python Examples/consumer")
 SINK_SECONDS = 10
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -92,6 +96,8 @@ def stand_in(words: str) -> str | None:
         if words.startswith(beginning):
             check_make(beginning.split(" && ", maxsplit=1)[0])
             return words.replace(beginning, other)
+    if words.startswith(tuple(DAEMONS)):
+        return words
     if words.startswith("make"):
         check_make(words)
         target = (shlex.split(words, comments=True) + [""])[1]
@@ -120,7 +126,8 @@ class Terminal:
                                        "PYTHONPATH": str(pathlib.Path(record.__file__).parents[2]),
                                        "PATH": f"{binary().parent}:{os.environ['PATH']}"}
         self.log = folder / "serve.stderr"
-        self.server: subprocess.Popen | None = None
+        # By their addresses, where a page starts more than one.
+        self.servers: dict[str, subprocess.Popen] = {}
         self.backends: list[subprocess.Popen] = []
         is_root = os.geteuid() == 0
         self.network = subprocess.Popen(
@@ -140,16 +147,19 @@ class Terminal:
         return run.returncode, run.stdout
 
     def serve(self, words: str) -> str:
-        """Starts a server in the place of the one before, and waits until it listens."""
-        self.stop()
+        """Starts a server in the place of the ones before, and waits until it listens. One with an
+        address and a directory of its own is a further node."""
+        node = re.search(r"--listen (\S+) --data-dir", words)
+        self.stop(*([node[1], ""] if node else self.servers))
         output = self.home.parent / "serve.stdout"
         with output.open("wb") as stdout, self.log.open("ab") as stderr:
-            self.server = subprocess.Popen(
-                [*self.enter, *shlex.split(words, comments=True)], cwd=self.home,
+            server = self.servers[node[1] if node else ""] = subprocess.Popen(
+                [*self.enter, *shlex.split(words.replace("\\\n", ""), comments=True)],
+                cwd=self.home,
                 env=self.variables, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr)
-        wait_until(lambda: "listening on " in output.read_text() or self.server.poll() is not None,
+        wait_until(lambda: "listening on " in output.read_text() or server.poll() is not None,
                    f"`{words}` listens")
-        assert self.server.poll() is None, f"`{words}` ended\n{self.log.read_text()[-2000:]}"
+        assert server.poll() is None, f"`{words}` ended\n{self.log.read_text()[-2000:]}"
         return output.read_text()
 
     def begin(self, words: str) -> str:
@@ -159,11 +169,26 @@ class Terminal:
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE))
         return self.backends[-1].stdout.readline()
 
-    def stop(self) -> None:
-        """Ends the server as Ctrl-C does."""
-        if self.server and self.server.poll() is None:
-            self.server.terminate()
-            assert self.server.wait(STOP_SECONDS) == 0
+    def begin_daemon(self, words: str, port: int) -> None:
+        """Starts a program, and waits until its port takes connections."""
+        program = re.search(r"(?:^|\s)([a-z-]+) ", words)[1]
+        if not shutil.which(program):
+            pytest.skip(f"there is no {program}")
+        self.backends.append(subprocess.Popen(
+            [*self.enter, "bash", "-c", words.replace(f"{program} ", f"exec {program} ", 1)],
+            cwd=self.home, env=self.variables, stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+        wait_until(lambda: self.run(f"exec 3<>/dev/tcp/127.0.0.1/{port}")[0] == 0
+                   or self.backends[-1].poll() is not None, f"`{words}` listens")
+        assert self.backends[-1].poll() is None, f"`{words}` ended"
+
+    def stop(self, *nodes: str) -> None:
+        """Ends servers as Ctrl-C does: those of these addresses, or all."""
+        for node in nodes or tuple(self.servers):
+            server = self.servers.pop(node, None)
+            if server and server.poll() is None:
+                server.terminate()
+                assert server.wait(STOP_SECONDS) == 0
 
     def close(self) -> None:
         try:
@@ -188,6 +213,9 @@ def difference(terminal: Terminal, command: Command, words: str) -> str:
     """What a command does otherwise than its page says; nothing where it does the same."""
     if words.startswith("sightline serve"):
         code, printed = 0, terminal.serve(words)
+    elif words.startswith(tuple(DAEMONS)):
+        port = next(port for beginning, port in DAEMONS.items() if words.startswith(beginning))
+        code, printed = 0, terminal.begin_daemon(words, port) or ""
     elif words.startswith(tuple(BACKENDS.values())):
         code, printed = 0, terminal.begin(words)
         assert printed.startswith("listening on "), printed
@@ -223,7 +251,7 @@ def test_commands_stand_in_consoles():
 
 def test_what_is_run_otherwise_stands_on_some_page():
     all_words = [command.words for page in PAGES for command in commands(page.read_text())]
-    for beginning in [*ENDS_WITH, *BACKENDS]:
+    for beginning in [*ENDS_WITH, *BACKENDS, *DAEMONS]:
         assert any(words.startswith(beginning) for words in all_words), beginning
 
 
