@@ -191,7 +191,10 @@ let client: [Target] = [
 let kit: [Target] = [
     tool(
         "sightline-conformance",
-        ["BackendConformance", "ClientConformance", "GRPCSink", "WireFormat"]
+        [
+            "BackendConformance", "ClientConformance", "ConfigurationKeys", "GRPCSink",
+            "WireFormat",
+        ]
             + libraries("ArgumentParser"),
         path: "Sources/Tools/sightline-conformance"),
     module("Tools/BackendConformance", ["ConfigurationKeys", "GRPCSink"] + protos),

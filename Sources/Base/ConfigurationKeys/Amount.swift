@@ -31,8 +31,8 @@ package enum Amount {
     private struct Units {
         /// What a number without a unit counts, in the smallest unit.
         var own = 1
-        var scales: [String: Int]
-        var examples: String
+        let scales: [String: Int]
+        let examples: String
     }
 
     private static let units: [String: Units] = [

@@ -1,6 +1,7 @@
 // `sightline-conformance client`: checks whether a client keeps the contract of docs/clients.md.
 internal import ArgumentParser
 internal import ClientConformance
+internal import ConfigurationKeys
 internal import Foundation
 internal import WireFormat
 
@@ -29,7 +30,9 @@ struct ClientCommand: AsyncParsableCommand {
     @Option(help: "Scenarios at a time, \(ConformanceKit.jobCounts.words).")
     var jobs = 8
 
-    @Option(help: "Seconds that a client may take for a scenario, \(Self.timeouts.words).")
+    @Option(
+        help: "Seconds that a client may take for a scenario, \(Self.timeouts.words), or as 5m.",
+        transform: { try Self.seconds($0) })
     var timeout = 60
 
     @Flag(help: "List the scenarios.")
@@ -50,6 +53,14 @@ struct ClientCommand: AsyncParsableCommand {
         for name in self.names where !Scenario.all.contains(where: { $0.name == name }) {
             throw ValidationError("--scenario: there is no \(name); --list lists them")
         }
+    }
+
+    private static func seconds(_ text: String) throws -> Int {
+        guard let seconds = Amount.value(of: text, in: "seconds") else {
+            throw ValidationError(
+                "it has to be a whole number of seconds\(Amount.examples(in: "seconds")).")
+        }
+        return seconds
     }
 
     private static func check(_ value: Int, _ name: String, _ range: ClosedRange<Int>) throws {
