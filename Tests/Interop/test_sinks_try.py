@@ -15,6 +15,7 @@ import pytest
 from certificates import CLIENT, SERVER, Authority
 from facts import Facts
 from faults import library
+from logs import SECRETS
 from nats_server import NatsServer, free_port
 from protos import service as s
 from server import wait_until
@@ -27,8 +28,9 @@ MARK = "sightline-try"
 
 
 def steps(name: str, *arguments: str, **variables: str) -> tuple[int, dict[str, dict]]:
-    """The exit code, and the steps by their names."""
+    """The exit code, and the steps by their names. None names a file of a library."""
     answer = run("sinks", "try", name, "--json", *arguments, **variables)
+    assert not SECRETS["a file of a library"].search(answer.stdout + answer.stderr), answer
     lines = [json.loads(line) for line in answer.stdout.splitlines() if '"outcome"' in line]
     assert lines, answer
     return answer.returncode, {line["step"]: line for line in lines}
