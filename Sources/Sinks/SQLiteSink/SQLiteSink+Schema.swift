@@ -17,7 +17,7 @@ extension SQLiteSink {
             PRAGMA secure_delete = FAST;
             PRAGMA wal_autocheckpoint = 32768;
             """,
-        views: ["funnel": funnel], create: create)
+        views: ["funnel": funnel, "details": HitDetails.view], create: create)
 
     @Sendable private static func create(_ database: Database) throws {
         try database.execute(

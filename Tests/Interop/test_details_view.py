@@ -1,0 +1,184 @@
+"""The view `details` of hits.db: what events say besides, read by the program sqlite3 alone."""
+
+import json
+import sqlite3
+import subprocess
+
+import pytest
+
+from protos import event as e
+from protos import service as s
+from test_terminal_commands import run
+
+KINDS = {"received": e.PUSH_INTERACTION_KIND_RECEIVED, "opened": e.PUSH_INTERACTION_KIND_OPENED,
+         "dismissed": e.PUSH_INTERACTION_KIND_DISMISSED}
+# Fields that this build does not know: numbers of 2 and 10 bytes, 4 and 8 bytes as they are, and a
+# text behind a tag of three bytes whose length has two. An encoder may also pad a number.
+UNKNOWN = (b"\x80\x01\x96\x01" + b"\x78" + b"\xff" * 9 + b"\x01" + b"\x7d1234" + b"\x7912345678"
+           + b"\x82\x80\x01\xc8\x01" + b"x" * 200)
+IOS, ANDROID = e.PLATFORM_IOS, e.PLATFORM_ANDROID
+PARTS = ("interaction", "button", "link", "trigger_event", "campaign_name", "dismissal", "error",
+         "app_state", "custom_fields")
+
+
+def push(number: int, kind: str, platform: int, **fields) -> e.TrackingEvent:
+    event = e.TrackingEvent(platform=platform, subject_id=f"subject-{number}")
+    event.push.kind = KINDS[kind]
+    event.push.MergeFrom(e.PushInteraction(**fields))
+    return event
+
+
+def apns(number: int, kind: str, uri: str = "", custom: dict | None = None, **fields):
+    event = push(number, kind, IOS, **fields)
+    payload = event.push.apns
+    payload.delivery_id, payload.message_id, payload.uri = "56c4", f"h{number:x}", uri
+    payload.custom_fields.update(custom or {})
+    return event
+
+
+def fcm(number: int, kind: str, uri: str = "", custom: dict | None = None):
+    event = push(number, kind, ANDROID)
+    data = event.push.fcm.data
+    data.delivery_id, data.message_id, data.uri = "56c4", f"h{number:x}", uri
+    data.custom_fields.update(custom or {})
+    return event
+
+
+def raw(number: int, platform: int, form: str) -> e.TrackingEvent:
+    event = push(number, "received", platform)
+    ids = f'"_dId": "56c4", "_mId": "h{number:x}"'
+    event.push.raw.json = form.replace("IDS", ids).encode()
+    return event
+
+
+def in_app(number: int, **what) -> e.TrackingEvent:
+    event = e.TrackingEvent(event_id=f"in-app-{number}", subject_id=f"subject-{number}")
+    event.in_app.message_id = "welcome"
+    event.in_app.MergeFrom(e.InAppInteraction(**what))
+    return event
+
+
+def unknown(event: e.TrackingEvent) -> e.TrackingEvent:
+    """The event with fields of a newer client, before its own and within its interaction."""
+    made = e.TrackingEvent()
+    made.MergeFromString(UNKNOWN + event.SerializeToString())
+    made.push.MergeFromString(UNKNOWN)
+    return made
+
+
+LONG = "https://shop.example/" + "a" * 900
+# An event, and what each of its hits has in the view; absent columns are NULL, or {} where JSON.
+ROWS = {
+    "an opening by a button": (
+        apns(1, "opened", LONG, {"segment": "gold", 'a "b" ü': ""}, action_identifier="reply",
+             app_state=e.APP_STATE_CLOSED),
+        {"interaction": "opened", "button": "reply", "link": LONG, "app_state": "closed",
+         "custom_fields": {"segment": "gold", 'a "b" ü': ""}}),
+    "a dismissal on Android": (
+        fcm(2, "dismissed", "app://sale", {"segment": "tin"}),
+        {"interaction": "dismissed", "link": "app://sale", "custom_fields": {"segment": "tin"}}),
+    "nothing besides": (fcm(3, "received"), {"interaction": "received"}),
+    "fields of a newer client": (
+        unknown(apns(4, "received", "app://new", {"k": "v"})),
+        {"interaction": "received", "link": "app://new", "custom_fields": {"k": "v"}}),
+    "a state of a newer client": (
+        apns(5, "received", app_state=9), {"interaction": "received", "app_state": 9}),
+    "userInfo as it was pushed": (
+        raw(6, IOS, '{"aps": {"alert": "x"}, IDS, "uri": "app://raw", "n": 1.50, "o": {"a": [1]}}'),
+        {"interaction": "received", "link": "app://raw", "custom_fields": {"n": 1.5,
+                                                                           "o": {"a": [1]}}}),
+    "an FCM message as it was sent": (
+        raw(7, ANDROID, '{"priority": "high", "data": {IDS, "title": "t", "uri": "u", "k": "v"}}'),
+        {"interaction": "received", "link": "u", "custom_fields": {"k": "v"}}),
+    "an FCM v1 message, read for Android": (
+        raw(8, ANDROID, '{"message": {"data": {IDS, "k": "all"}, "android": {"data": {IDS, '
+            '"k": "android"}}}}'),
+        {"interaction": "received", "custom_fields": {"k": "android"}}),
+    "a TrackAction": (
+        e.TrackingEvent(subject_id="subject-9", track_action=e.TrackAction(
+            broadlog_id="h9", delivery_id="56c4", action=e.ACTION_BUTTON_2)),
+        {"interaction": "track_action"}),
+    "a click in an app": (
+        in_app(10, click=e.InAppClick(action_text="Buy", action_url="app://buy"),
+               campaign_name="Spring", trigger_event="purchase", app_data={"ab": "1"}),
+        {"interaction": "click", "button": "Buy", "link": "app://buy", "trigger_event": "purchase",
+         "campaign_name": "Spring", "custom_fields": {"ab": "1"}}),
+    "a click without a link": (
+        in_app(11, click=e.InAppClick(action_text="Later")),
+        {"interaction": "dismissal", "button": "Later"}),
+    "a swipe": (
+        in_app(12, dismissal=e.InAppDismissal(type=e.IN_APP_DISMISS_TYPE_SWIPE)),
+        {"interaction": "dismissal", "dismissal": "swipe"}),
+    "a message that was not shown": (
+        in_app(13, display_error=e.InAppDisplayError(
+            reason=e.IN_APP_RENDER_ERROR_REASON_IMAGE_DISPLAY)),
+        {"interaction": "display_error", "error": "image_display"}),
+}
+
+
+def sql(server, query: str) -> list[dict]:
+    """What the program sqlite3 answers."""
+    done = subprocess.run(["sqlite3", "-readonly", "-json", server.directory / "hits.db", query],
+                          text=True, capture_output=True, check=True, timeout=60)
+    return json.loads(done.stdout or "[]")
+
+
+@pytest.fixture(scope="module")
+def stored(running, stub):
+    answer = stub.RecordEvents(s.RecordEventsRequest(events=[event for event, _ in ROWS.values()]))
+    assert {result.verdict for result in answer.results} == {1}, answer
+    running.wait_for_hits(len(ROWS) + 1)
+    return running
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_what_an_event_says_besides_is_a_column(stored, name):
+    """D8, D24, D29, D31, D32: whatever form the event has, and for each of its hits."""
+    event, parts = ROWS[name]
+    rows = sql(stored, f"SELECT {', '.join(PARTS)} FROM details "
+                       f"WHERE subject_id = '{event.subject_id}'")
+    assert len(rows) == (2 if parts["interaction"] == "opened" else 1)
+    for row in rows:
+        row["custom_fields"] = json.loads(row["custom_fields"])
+        assert row == {part: None for part in PARTS} | {"custom_fields": {}} | parts
+
+
+def test_the_view_has_the_rows_of_hits(stored):
+    both = ["(SELECT group_concat(rowid) FROM (SELECT rowid FROM %s ORDER BY rowid))" % view
+            for view in ("hits", "details")]
+    assert sql(stored, f"SELECT {both[0]} = {both[1]} AS same") == [{"same": 1}]
+
+
+def test_sqlite_reads_custom_fields_with_its_own_functions(stored):
+    rows = sql(stored, "SELECT json_extract(custom_fields, '$.segment') AS segment, count(*) AS n "
+                       "FROM details WHERE segment IS NOT NULL GROUP BY 1 ORDER BY 1")
+    assert rows == [{"segment": "gold", "n": 2}, {"segment": "tin", "n": 1}]
+
+
+def test_what_is_no_event_ends_the_reading(stored):
+    """Rows that somebody has written by hand: every prefix of an event, and bytes by chance."""
+    event = ROWS["an opening by a button"][0].SerializeToString()
+    copy = sqlite3.connect(":memory:")
+    with sqlite3.connect(f"file:{stored.directory}/hits.db?mode=ro", uri=True) as file:
+        [view] = file.execute("SELECT sql FROM sqlite_master WHERE name = 'details'").fetchone()
+    copy.execute("CREATE TABLE hits (kind, platform, event)")
+    copy.executemany("INSERT INTO hits VALUES ('open', 'ios', ?)", [
+        (event[:length],) for length in range(0, len(event), 7)] + [(b"\xff" * 30,), (None,)])
+    copy.execute(view)
+    assert len(copy.execute("SELECT * FROM details").fetchall()) == len(range(0, len(event), 7)) + 2
+
+
+def test_a_file_of_an_earlier_build_gets_the_view_and_a_forgotten_one_leaves_it(make_server,
+                                                                                 payloads):
+    server = make_server().start()
+    run("send", payloads / "apns-alert.json", "--target", server.target, "--platform", "ios",
+        "--interaction", "received", "--subject", "somebody")
+    server.wait_for_hits(1)
+    assert server.terminate() == 0
+    with sqlite3.connect(server.directory / "hits.db") as file:
+        file.execute("DROP VIEW details")
+    server.start()
+    query = "SELECT interaction FROM details WHERE subject_id = 'somebody'"
+    assert sql(server, query) == [{"interaction": "received"}]
+    run("forget", "--data-dir", server.directory, "--tenant", "default", "--subject", "somebody")
+    assert sql(server, query) == []
