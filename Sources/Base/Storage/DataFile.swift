@@ -8,7 +8,7 @@ internal import Synchronization
 /// A database that the server writes in its data directory, such as hits.db. A sink or a store
 /// opens it with a `Format` and a queue, and calls `read` and `write`, which run on that queue.
 ///
-/// Only its owner may read the file. A file of another format is never changed. While another
+/// Only its owner may read the file, and a group if one is given. A file of another format is never changed. While another
 /// program has locked it, calls throw until it can be opened.
 package final class DataFile: Sendable {
     /// Describes the format of a database.
@@ -36,6 +36,8 @@ package final class DataFile: Sendable {
     private let path: String
     private let format: Format
     private let busyTimeout: Duration
+    private let group: UserGroup?
+    private let logger: Logger?
     /// Blocking calls run on this queue.
     private let queue: any WorkQueue
     private let opened: Mutex<DatabaseQueue?>
@@ -44,20 +46,23 @@ package final class DataFile: Sendable {
     ///
     /// - Parameters:
     ///   - busyTimeout: how long each call waits for another program's lock.
+    ///   - group: who may read the file besides its owner; a failure to allow it is logged.
     ///   - queue: the queue for blocking calls.
     /// - Throws: `FileFormatError`, or SQLite's error if the file is unusable; a locked file or a
     ///   full disk does not throw here.
     package init(
-        path: String, format: Format, busyTimeout: Duration,
+        path: String, format: Format, busyTimeout: Duration, group: UserGroup? = nil,
         queue: any WorkQueue = DispatchWorkQueue("sightline.data-file"), logger: Logger?
     ) throws {
         self.path = path
         self.queue = queue
         self.format = format
         self.busyTimeout = busyTimeout
+        (self.group, self.logger) = (group, logger)
         var database: DatabaseQueue?
         do {
             database = try Self.open(path, format, busyTimeout)
+            Self.share(path, with: group, logger)
         } catch let error as DatabaseError where error.mayPass {
             logger?.warning(
                 "a file cannot be opened now, and will be once it can",
@@ -115,6 +120,7 @@ package final class DataFile: Sendable {
         // The queue is serial: another call may have opened it meanwhile.
         if let database = self.opened.withLock({ $0 }) { return database }
         let database = try Self.open(self.path, self.format, self.busyTimeout)
+        Self.share(self.path, with: self.group, self.logger)
         self.opened.withLock { $0 = database }
         return database
     }
@@ -174,13 +180,36 @@ package final class DataFile: Sendable {
     /// `-wal` and `-shm` with the mode of the file. Errors are ignored: the mode of another owner's
     /// file cannot be changed, and SQLite reports whether the file is usable.
     private static func restrict(_ path: String) {
-        let path = URL(filePath: path).resolvingSymlinksInPath().path(percentEncoded: false)
+        let files = Self.files(of: path)
         // An existing file is not opened: closing it would drop SQLite's locks in this process.
-        if access(path, F_OK) != 0 {
-            let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        if access(files[0], F_OK) != 0 {
+            let descriptor = Glibc.open(files[0], O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
             if descriptor >= 0 { close(descriptor) }
         }
-        for file in [path, path + "-wal", path + "-shm"] { chmod(file, 0o600) }
+        for file in files { chmod(file, 0o600) }
+    }
+
+    /// Lets a group read the open file: by now SQLite has created `-wal` and `-shm`, which are not
+    /// the group's by themselves.
+    private static func share(_ path: String, with group: UserGroup?, _ logger: Logger?) {
+        guard let group else { return }
+        let files = Self.files(of: path)
+        let directory = URL(filePath: files[0]).deletingLastPathComponent()
+        do {
+            try group.mayRead(files, in: directory.path(percentEncoded: false))
+        } catch {
+            logger?.warning(
+                "a file cannot be given to its group, which may not read it",
+                metadata: [
+                    "file": "\(path)", "group": .stringConvertible(group.id), "reason": "\(error)",
+                ])
+        }
+    }
+
+    /// The database, its log and the log's index.
+    private static func files(of path: String) -> [String] {
+        let path = URL(filePath: path).resolvingSymlinksInPath().path(percentEncoded: false)
+        return ["", "-wal", "-shm"].map { path + $0 }
     }
 }
 

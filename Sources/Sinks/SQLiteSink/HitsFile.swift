@@ -52,7 +52,9 @@ final class HitsFile: Sendable {
         logger: Logger?, today: @escaping @Sendable () -> Int, retention: RetentionClock
     ) throws {
         self.file = try DataFile(
-            path: path, format: SQLiteSink.format, busyTimeout: busyTimeout, logger: logger)
+            path: path, format: SQLiteSink.format, busyTimeout: busyTimeout,
+            group: configuration.group.isEmpty ? nil : UserGroup(named: configuration.group),
+            logger: logger)
         self.configuration = configuration
         self.logger = logger
         self.today = today

@@ -1,5 +1,6 @@
 package import ConfigurationKeys
 internal import SinkKit
+internal import Storage
 
 /// The settings `sqlite.*`: how long hits are kept, and the limits of file and memory.
 package struct SQLiteConfiguration: SinkConfiguration {
@@ -11,6 +12,9 @@ package struct SQLiteConfiguration: SinkConfiguration {
     package var maxBytes = 64 << 30
     /// The maximum memory for the index's Bloom filters.
     package var filterBytes = 256 << 20
+
+    /// The group that may read hits.db besides the server's user; empty for none.
+    package var group = ""
 
     /// Creates the default settings.
     package init() {}
@@ -32,5 +36,26 @@ package struct SQLiteConfiguration: SinkConfiguration {
         .number(
             "sqlite.filter_bytes", \.filterBytes, 0...(1 << 40),
             "bytes of memory for filters of counted facts, 1.5 each; others cost a page read"),
+        .text(
+            "sqlite.group", \.group,
+            "a group of the machine that may read hits.db while the server runs; empty for none",
+            unit: "name"),
     ]
+
+    /// Finds a group that cannot get the file.
+    package func checkFiles(_ problems: inout ConfigurationProblems<Self>) {
+        guard !self.group.isEmpty else { return }
+        guard let group = UserGroup(named: self.group) else {
+            problems.refuse(
+                \.group,
+                "has to be a group of this machine: create it by groupadd, or leave it empty")
+            return
+        }
+        if !group.mayGetFiles {
+            problems.refuse(
+                \.group,
+                "has to be a group of the server's user: add the user by usermod -aG, or with "
+                    + "SupplementaryGroups= in systemd's unit, or leave it empty")
+        }
+    }
 }
