@@ -27,7 +27,8 @@ BACKENDS = {"make clients && .build/clients/sink-go": ".venv/bin/python Examples
 DAEMONS = {"nats-server ": 4222, "INGEST_LISTEN=127.0.0.1:50050 ": 50050}
 ENDS_WITH = {"sightline inspect Tests/Fixtures/apns-tester.json": 1}
 # What a sink takes comes a moment after its ack.
-FOLLOWS = ("sightline tail", "sightline report", "zstd", ".venv/bin/python Examples/consumer")
+FOLLOWS = ("sightline tail", "sightline report", "sightline export", "zstd",
+           ".venv/bin/python Examples/consumer")
 SINK_SECONDS = 10
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

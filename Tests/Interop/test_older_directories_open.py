@@ -127,7 +127,7 @@ def test_a_database_of_another_build_stops_the_start(
     before = path.read_bytes()
     where = ("--data-dir", server.directory)
     commands = [("serve", "--listen", "127.0.0.1:0", "--admin", "off", *where)] + {
-        "hits.db": [("report", *where), ("tail", *where)],
+        "hits.db": [("report", *where), ("tail", *where), ("export", "--format", "csv", *where)],
         "dead_letters.db": [("replay", *where), ("replay", "--dry-run", *where),
                             ("tail", "--rejected", *where)],
         "quarantine.db": [("recover", "--dry-run", *where)],

@@ -80,7 +80,7 @@ package struct ReportSheet: Sendable {
 
     /// Quotes text if necessary, and prefixes an apostrophe to what a spreadsheet would evaluate as
     /// a formula.
-    static func text(_ text: String?) -> String {
+    package static func text(_ text: String?) -> String {
         guard let text, let first = text.unicodeScalars.first else { return "" }
         let isFormula = "=+-@\t\r\n".unicodeScalars.contains(first)
         let safe = isFormula ? "'" + text : text

@@ -1,0 +1,75 @@
+"""`sightline export`: hits with their details as CSV and as JSON lines, beside a running server."""
+
+import csv
+import io
+import sqlite3
+
+import pytest
+
+from protos import event as e
+from protos import service as s
+from test_details_view import apns, in_app
+from test_terminal_commands import lines, run
+
+FORMULA = "=1+1"
+
+
+@pytest.fixture(scope="module")
+def stored(running, stub):
+    """More hits than a page has row ids."""
+    events = [apns(number, "received", "app://sale", {"segment": "gold, or \"tin\""})
+              for number in range(1, 1200)]
+    events += [apns(1200, "opened", action_identifier=FORMULA),
+               in_app(1, click=e.InAppClick(action_text="Buy\0now", action_url="app://buy"))]
+    stub.RecordEvents(s.RecordEventsRequest(events=events))
+    running.wait_for_hits(1202)
+    return running
+
+
+def export(server, kind: str, *options) -> str:
+    return run("export", "--data-dir", server.directory, "--format", kind, *options).stdout
+
+
+def test_every_hit_is_a_line_with_its_details(stored):
+    rows = lines(export(stored, "ndjson"))
+    assert len(rows) == len({row["hit_id"] for row in rows}) == 1202
+    assert rows[0]["custom_fields"] == {"segment": "gold, or \"tin\""}
+    first = {"kind": "impression", "interaction": "received", "link": "app://sale",
+             "delivery_id": "56c4", "platform": "ios"}
+    assert rows[0] == rows[0] | first
+    assert [row["button"] for row in rows[-3:]] == [FORMULA, FORMULA, "Buy\0now"]
+    assert rows[0]["receive_time"].endswith("Z") and rows[0]["tenant"] == "default"
+
+
+def test_the_sheet_has_the_same_cells_and_no_formula(stored):
+    rows = lines(export(stored, "ndjson"))
+    text = export(stored, "csv").replace("\0", "␀")
+    sheet = list(csv.DictReader(io.StringIO(text, newline="")))
+    assert len(sheet) == len(rows) and list(sheet[0]) == list(rows[0])
+    assert [cell["hit_id"] for cell in sheet] == [row["hit_id"] for row in rows]
+    assert sheet[0]["custom_fields"] == '{"segment":"gold, or \\"tin\\""}'
+    assert [cell["button"] for cell in sheet[-3:]] == ["'" + FORMULA] * 2 + ["Buy␀now"]
+
+
+@pytest.mark.parametrize("options, count", [
+    (["--since", "1h"], 1202), (["--until", "1h"], 0), (["--delivery", "welcome"], 1),
+    (["--tenant", "nobody"], 0), (["--tenant", "default", "--delivery", "56c4"], 1201)])
+def test_a_filter_narrows_it(stored, options, count):
+    assert len(lines(export(stored, "ndjson", *options))) == count
+    assert export(stored, "csv", *options).count("\n") == count + 1
+
+
+def test_what_is_wrong_is_said(stored, tmp_path):
+    assert "--format" in run("export", "--data-dir", stored.directory, code=64).stderr
+    assert "not before" in run("export", "--format", "csv", "--since", "1h", "--until", "2h",
+                               code=64).stderr
+    assert "--data-dir" in run("export", "--format", "csv", "--data-dir", tmp_path, code=69).stderr
+
+
+def test_a_file_that_no_server_of_this_build_has_opened_is_refused(stored, tmp_path):
+    with (sqlite3.connect(f"file:{stored.directory}/hits.db?mode=ro", uri=True) as file,
+          sqlite3.connect(tmp_path / "hits.db") as copy):
+        file.backup(copy)
+        copy.execute("DROP VIEW details")
+    done = run("export", "--format", "csv", "--data-dir", tmp_path, code=69)
+    assert "sightline serve" in done.stderr and done.stdout == ""
