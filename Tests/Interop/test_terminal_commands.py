@@ -1,6 +1,7 @@
 """The commands: what a person at a terminal sends, reads and asks."""
 
 import json
+import os
 import re
 import subprocess
 import time
@@ -19,11 +20,12 @@ USAGE = 64
 FIXTURES = {"ios": ["apns-alert", "apns-tester"], "android": ["fcm-sent", "fcm-tester"]}
 
 
-def run(*arguments, code: int | None = 0) -> subprocess.CompletedProcess:
+def run(*arguments, code: int | None = 0, environment: dict[str, str] | None = None
+        ) -> subprocess.CompletedProcess:
     """Runs a command without a terminal, and holds it to its exit code where one is given."""
     done = subprocess.run([str(argument) for argument in (binary(), *arguments)], text=True,
                           capture_output=True, timeout=SECONDS, stdin=subprocess.DEVNULL,
-                          check=False)
+                          check=False, env=os.environ | (environment or {}))
     assert code is None or done.returncode == code, (
         f"exit {done.returncode}, not {code}: {' '.join(map(str, arguments))}\n{done.stdout}\n"
         f"{done.stderr}")

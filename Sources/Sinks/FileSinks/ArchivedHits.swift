@@ -88,7 +88,8 @@ package actor ArchivedHits {
 /// Why a file of hits cannot be read.
 package struct ArchiveError: Error, CustomStringConvertible {
     let path: String
-    let reason: String
+    /// What is wrong, without the file's name.
+    package let reason: String
 
     /// What is wrong, and the fix.
     package var description: String {

@@ -19,14 +19,22 @@ struct ReportCommand: AsyncParsableCommand {
             with its zone (2026-11-20T10:00:00Z); what counts is when the server received a hit, \
             or with --occurred when it happened. Hits are counted by the hour, after 90 days by \
             the day and after a year by the month (in UTC): all of these that a range touches \
-            count, and the report says so. Times in JSON and CSV are UTC, or have their offset.
-            Exit 0: shown. 1: the file of deliveries is not usable. 66: it is missing. 69: there \
+            count, and the report says so. Times in JSON and CSV are UTC, or have their offset. \
+            With --from it counts archives of the sink jsonl instead, in a temporary hits.db.
+            Exit 0: shown. 1: a file is not usable. 66: it is missing. 69: there \
             is no database to read. 74: --html cannot be written. \
             78: a newer build has written the database.
             """)
 
     @Option(help: "The server's data directory.")
     var dataDir: String = Defaults.dataDirectory
+
+    @Option(
+        parsing: .upToNextOption,
+        help: ArgumentHelp(
+            "Count the hits in these files of the sink jsonl, not hits.db; - is standard input.",
+            valueName: "files"))
+    var from: [String] = []
 
     @Option(help: "Only this delivery, or this in-app message.")
     var delivery: String?
@@ -113,9 +121,13 @@ struct ReportCommand: AsyncParsableCommand {
         do {
             let query = try self.query()
             let names = try self.deliveries.map(DeliveryNamesFile.read)
+            let archive = try await self.archive()
+            // What cannot be deleted is in the directory for temporary files.
+            defer { if let archive { try? FileManager.default.removeItem(atPath: archive) } }
             let database = try DatabaseFile.open(
-                HitRow.fileName, in: self.dataDir, formatVersion: HitRow.formatVersion)
-            let quality = await self.quality()
+                HitRow.fileName, in: archive ?? self.dataDir,
+                formatVersion: HitRow.formatVersion)
+            let quality = await archive == nil ? self.quality() : nil
             if let path = self.html {
                 try await self.writePage(query, names, of: database, quality, to: path)
             } else {
@@ -143,6 +155,24 @@ struct ReportCommand: AsyncParsableCommand {
             throw Console.fail(
                 DatabaseFileError.unreadable(path: self.dataDir, reason: "\(error)"), .unavailable)
         }
+    }
+
+    /// A temporary directory with the hits of the archives; nil without --from.
+    private func archive() async throws -> String? {
+        guard !self.from.isEmpty else { return nil }
+        let path = FileManager.default.temporaryDirectory
+            .appending(path: "sightline-report-\(UUID().uuidString)").path(percentEncoded: false)
+        try FileManager.default.createDirectory(
+            atPath: path, withIntermediateDirectories: false,
+            attributes: [.posixPermissions: 0o700])
+        do {
+            try await HitArchive.write(self.from, into: path)
+        } catch {
+            // The first error is the one to tell.
+            try? FileManager.default.removeItem(atPath: path)
+            throw error
+        }
+        return path
     }
 
     private func query() throws -> ReportQuery {

@@ -36,9 +36,13 @@ package enum KeptRecord {
         }
     }
 
-    /// From a line that `JSONLines` has written. Fields that no JSON has are gone.
+    /// From a line that `JSONLines` has written. Fields that no JSON has are gone, and those of a
+    /// newer build.
     package static func payload(ofLine line: [UInt8]) -> [UInt8]? {
-        guard let record = try? Sightline_V1_TrackingRecord(jsonUTF8Bytes: line),
+        var options = JSONDecodingOptions()
+        options.ignoreUnknownFields = true
+        guard
+            let record = try? Sightline_V1_TrackingRecord(jsonUTF8Bytes: line, options: options),
             let bytes: [UInt8] = try? record.serializedBytes()
         else { return nil }
         return Self.payload(of: bytes)
