@@ -182,5 +182,12 @@ dist: release ## Man pages, completions, bill of materials and notices of the re
 	Scripts/sbom .build/release/sightline --bom .build/dist/sightline.cdx.json \
 		--notices .build/dist/THIRD-PARTY-NOTICES
 
+.PHONY: packages test-packages
+packages: bootstrap ## What a release is: program, .deb, symbols, wheel, Go module, jar, image; in .build/packages
+	Scripts/packages .build/packages
+
+test-packages: packages ## Follow README's first page on a bare Debian, with the .deb and the wheel (needs root)
+	.venv/bin/pytest Tests/Interop/test_packages.py
+
 clean: ## Remove what was built
 	rm -rf .build .venv

@@ -4,7 +4,7 @@ import pathlib
 import shutil
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-COPIED = ["Package.swift", "Package.resolved", "Plugins", "Sources", "Tests", "docs",
+COPIED = ["Package.swift", "Package.resolved", "VERSION", "Plugins", "Sources", "Tests", "docs",
           "Benchmarks/micro", "Examples/sink-swift/Sources", "Examples/client-swift/Sources"]
 
 

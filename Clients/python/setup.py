@@ -10,8 +10,10 @@ from setuptools.command.build_py import build_py
 from setuptools.command.sdist import sdist
 
 HERE = pathlib.Path(__file__).resolve().parent
-# A source archive brings the protos with it; a checkout has them at its root.
+# A source archive brings the protos and the version with it; a checkout has them at its root.
 PROTOS = next(path for path in (HERE / "protos", HERE.parent.parent / "Protos") if path.is_dir())
+VERSION = next(path for path in (HERE / "VERSION", HERE.parent.parent / "VERSION")
+               if path.is_file())
 # A client's files; the contract of sinks is another.
 NAMES = ("payload", "event", "verdict", "ledger", "tracking_service")
 
@@ -46,7 +48,7 @@ class BuildPy(build_py):
 
 
 class Sdist(sdist):
-    """Puts the protos into the archive."""
+    """Puts the protos and the version into the archive."""
 
     def make_release_tree(self, base_dir: str, files: list[str]) -> None:
         super().make_release_tree(base_dir, files)
@@ -55,7 +57,8 @@ class Sdist(sdist):
             target = pathlib.Path(base_dir, "protos", path)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(PROTOS / path, target)
+        shutil.copyfile(VERSION, pathlib.Path(base_dir, "VERSION"))
 
 
-setup(cmdclass={"build_py": BuildPy, "sdist": Sdist},
+setup(version=VERSION.read_text().strip(), cmdclass={"build_py": BuildPy, "sdist": Sdist},
       install_requires=["grpcio>=1.60", f"protobuf>={oldest_protobuf()}"])

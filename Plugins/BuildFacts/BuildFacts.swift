@@ -2,8 +2,8 @@
 import Foundation
 import PackagePlugin
 
-/// Writes `BuildFacts.swift`: the commit, whether the sources differ from it, and the compiler. It
-/// is written again when HEAD moves or a source changes, and only where it differs.
+/// Writes `BuildFacts.swift`: the version, the commit, whether the sources differ from it, and the
+/// compiler. It is written again when HEAD moves or a source changes, and only where it differs.
 @main
 struct BuildFacts: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: Target) throws -> [Command] {
@@ -16,7 +16,8 @@ struct BuildFacts: BuildToolPlugin {
                 displayName: "Reading the commit and the compiler's version",
                 executable: URL(filePath: "/bin/sh"),
                 arguments: [script.path, package.path, compiler.path, output.path],
-                inputFiles: [script] + self.history(of: package) + self.sources(context.package),
+                inputFiles: [script, package.appending(path: "VERSION")] + self.history(of: package)
+                    + self.sources(context.package),
                 outputFiles: [output])
         ]
     }

@@ -36,6 +36,7 @@ def package(tmp_path):
     folder = tmp_path / "package"
     (folder / "Sources").mkdir(parents=True)
     (folder / "Sources/main.swift").write_text("print(1)\n")
+    (folder / "VERSION").write_text("1.20.3\n")
     return folder
 
 
@@ -45,11 +46,12 @@ def test_commit(package, tmp_path):
     git(package, "add", ".")
     git(package, "commit", "--quiet", "--message=first")
     head = git(package, "rev-parse", "HEAD")
-    assert facts(package, tmp_path) == {"commit": head, "isModified": "false", "swift": "6.3.1"}
+    told = {"version": "1.20.3", "commit": head, "isModified": "false", "swift": "6.3.1"}
+    assert facts(package, tmp_path) == told
     (package / "notes.txt").write_text("not compiled\n")
     assert facts(package, tmp_path, commit=COMMIT)["isModified"] == "false"
     (package / "Sources/new.swift").write_text("print(2)\n")
-    assert facts(package, tmp_path) == {"commit": head, "isModified": "true", "swift": "6.3.1"}
+    assert facts(package, tmp_path) == told | {"isModified": "true"}
 
 
 @pytest.mark.parametrize("said, commit", [
@@ -61,7 +63,8 @@ def test_without_git(package, tmp_path, said, commit):
     git(tmp_path, "init", "--quiet")
     git(tmp_path, "commit", "--quiet", "--allow-empty", "--message=another project")
     told = facts(package, tmp_path, commit=said)
-    assert told == {"commit": commit, "isModified": "nil", "swift": "6.3.1"}
+    assert told == {"version": "1.20.3", "commit": commit, "isModified": "nil",
+                    "swift": "6.3.1"}
 
 
 def test_no_needless_build(package, tmp_path):
@@ -72,3 +75,25 @@ def test_no_needless_build(package, tmp_path):
     assert (tmp_path / "facts.swift").stat().st_mtime_ns == before.st_mtime_ns
     facts(package, tmp_path, commit=COMMIT)
     assert COMMIT in (tmp_path / "facts.swift").read_text()
+
+
+@pytest.mark.parametrize("version", ["", "1.2", "v1.2.3", "1.2.3-rc1", '1.2.3"; }} //'])
+def test_no_other_version(package, tmp_path, version):
+    """A version is three numbers, as all packages take it: anything else ends the build."""
+    (package / "VERSION").write_text(version + "\n")
+    with pytest.raises(subprocess.CalledProcessError):
+        facts(package, tmp_path)
+
+
+def test_the_version_stands_once():
+    """The program and all packages read it from VERSION; a manifest that names an image's version
+    cannot, so it names the same. No other file has it."""
+    version = (ROOT / "VERSION").read_text().strip()
+    tracked = subprocess.run(["git", "-C", ROOT, "ls-files", "Clients", "Deploy", "Plugins", "Scripts",
+                              "Sources/Commands"], check=True, text=True, capture_output=True)
+    pattern = re.compile(r"(?:\bversion *[=:] *|sightline[:_@-]|\bVERSION=|newTag: )"
+                         r"\"?v?(\d+\.\d+\.\d+)")
+    named = {(name, found) for name in tracked.stdout.split()
+             if (ROOT / name).is_file() and not name.endswith((".png", ".go", ".java"))
+             for found in pattern.findall((ROOT / name).read_text(errors="replace"))}
+    assert named == {("Deploy/kubernetes/kustomization.yaml", version)}

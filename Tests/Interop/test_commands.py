@@ -21,6 +21,8 @@ PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob(
          ROOT / "Benchmarks/README.md"]
 PROGRAMS = ("sightline", "sqlite3", ".venv/bin/buf", "cat", "zstd", "(umask 077;",
             ".venv/bin/python Examples/consumer-python/")
+# Sections whose commands another test runs, where they can: a bare Debian.
+ELSEWHERE = {"Install it": "test_packages.py"}
 # Backends go on until they are ended; the example in Python stands in for that in Go.
 BACKENDS = {"make clients && .build/clients/sink-go": ".venv/bin/python Examples/sink-python/backend.py"}
 # The same for programs that say nothing: the port on which each listens.
@@ -63,6 +65,20 @@ def commands(page: str) -> list[Command]:
                     words += "\n" + next(lines)
             found.append(Command(words, []))
     return found
+
+
+def section(text: str, title: str) -> str:
+    """A section of a page, with its title; nothing where the page has none."""
+    found = re.search(rf"^## {re.escape(title)}\n.*?(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
+    return found[0] if found else ""
+
+
+def run_here(page: pathlib.Path) -> list[Command]:
+    """The commands of a page without those of the sections that another test runs."""
+    text = page.read_text()
+    for title in ELSEWHERE:
+        text = text.replace(section(text, title), "")
+    return commands(text)
 
 
 def pattern(output: list[str]) -> re.Pattern:
@@ -229,10 +245,10 @@ def difference(terminal: Terminal, command: Command, words: str) -> str:
                       f"ends with {code}, and prints:", printed])
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if commands(page.read_text())],
+@pytest.mark.parametrize("page", [page for page in PAGES if run_here(page)],
                          ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_each_command_does_what_its_page_says(page, terminal):
-    for command in commands(page.read_text()):
+    for command in run_here(page):
         words = stand_in(command.words)
         if words is None:
             continue
@@ -254,6 +270,8 @@ def test_what_is_run_otherwise_stands_on_some_page():
     all_words = [command.words for page in PAGES for command in commands(page.read_text())]
     for beginning in [*ENDS_WITH, *BACKENDS, *DAEMONS]:
         assert any(words.startswith(beginning) for words in all_words), beginning
+    for title in ELSEWHERE:
+        assert any(section(page.read_text(), title) for page in PAGES), title
 
 
 @pytest.mark.parametrize("words", ["grpcurl health", "make no-target", "make -C Benchmarks x"])

@@ -1,6 +1,6 @@
 /// What a program was built from. Unknown values are "unknown", nil or empty.
 package struct Build: Sendable, Encodable, Equatable {
-    /// The release, such as 0.1.0.
+    /// The release, as the file VERSION has it.
     package let version: String
     /// The commit's hash.
     package let commit: String

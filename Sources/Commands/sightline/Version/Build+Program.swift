@@ -3,8 +3,8 @@ internal import Telemetry
 extension Build {
     /// This program's; the plugin writes `BuildFacts`.
     static let program = Build(
-        version: "0.1.0", commit: BuildFacts.commit, modified: BuildFacts.isModified,
-        swift: BuildFacts.swift, traits: Self.enabledTraits)
+        version: BuildFacts.version, commit: BuildFacts.commit,
+        modified: BuildFacts.isModified, swift: BuildFacts.swift, traits: Self.enabledTraits)
 
     /// One line for people.
     var line: String {
