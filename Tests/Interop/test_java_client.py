@@ -1,9 +1,11 @@
 """The Java client without a server: each case is a method of clients/client-java/ClientCases.java."""
 
+import pathlib
 import subprocess
 
 import pytest
 
+from server import binary
 from test_client_libraries import BUILT, built
 
 SECONDS = 120
@@ -13,11 +15,23 @@ SECONDS = 120
     "a token that fails", "an error of the channel", "an error of a callback",
     "an interrupt and trySend", "the backoff of the channel", "streams that are closed in a row",
     "a status of a proxy", "a delay beyond reason", "a channel that cannot be built",
-    "an answer after close", "a large event"])
+    "an answer after close", "a large event", "the last failure", "a failure that is told",
+    "a loss is thrown once", "forms of a token", "an address of the web", "events in one call"])
 def test_a_case_of_the_java_client(case, tmp_path):
+    run(case, tmp_path)
+
+
+def test_the_library_has_the_version_of_the_program(tmp_path):
+    program = subprocess.run([binary(), "--version"], capture_output=True, text=True,
+                             timeout=SECONDS, check=True)
+    assert run("its version", tmp_path) == program.stdout.split()[1]
+
+
+def run(case: str, folder: pathlib.Path) -> str:
     built("java")
     done = subprocess.run(
         ["java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", f"{BUILT / 'java'}/*",
-         "com.sightline.client.ClientCases", case, tmp_path / "spool"],
+         "com.sightline.client.ClientCases", case, folder / "spool"],
         capture_output=True, text=True, timeout=SECONDS)
     assert done.returncode == 0, done.stderr
+    return done.stdout

@@ -7,6 +7,8 @@ import com.google.protobuf.UnknownFieldSet;
 import com.google.rpc.RetryInfo;
 import com.sightline.client.ScriptedChannel.Call;
 import com.sightline.v1.EventResult;
+import com.sightline.v1.InAppDismissType;
+import com.sightline.v1.Platform;
 import com.sightline.v1.TrackingEvent;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
@@ -40,6 +42,13 @@ public final class ClientCases {
             case "a channel that cannot be built" -> channelThatCannotBeBuilt(Path.of(words[1]));
             case "an answer after close" -> answerAfterClose();
             case "a large event" -> largeEvent();
+            case "the last failure" -> lastFailure();
+            case "a failure that is told" -> failureThatIsTold();
+            case "a loss is thrown once" -> lossIsThrownOnce();
+            case "forms of a token" -> formsOfAToken();
+            case "an address of the web" -> addressOfTheWeb();
+            case "events in one call" -> eventsInOneCall();
+            case "its version" -> System.out.print(SightlineClient.VERSION);
             default -> throw new IllegalArgumentException(words[0]);
         }
     }
@@ -191,14 +200,18 @@ public final class ClientCases {
     private static void answerAfterClose() throws Exception {
         ScriptedChannel channel = new ScriptedChannel(call -> { });
         List<EventResult> told = new ArrayList<>();
-        SightlineClient client = channel.options().onResult(told::add)
-                .closeTimeout(java.time.Duration.ZERO).build();
+        SightlineClient client = channel.options().onResult(told::add).build();
         CompletableFuture<EventResult> ticket = client.send(event("1"));
         Call call = channel.nextCall();
         call.tellLimits();
         var request = call.nextRequest();
         channel.onShutdown(() -> call.accept(request));
-        client.close();
+        try {
+            client.close();
+            throw new AssertionError("nothing is said of the event");
+        } catch (ClientException loss) {
+            check(loss.getMessage().contains("1 events have no verdict"), loss.getMessage());
+        }
         check(ticket.isCompletedExceptionally() && told.isEmpty(), "only its end is told");
         check(client.unacknowledged().size() == 1, "and the event is kept");
     }
@@ -217,6 +230,105 @@ public final class ClientCases {
         } catch (IllegalArgumentException tooLarge) {
             check(client.unacknowledged().size() == 1, "it is not taken");
         }
+    }
+
+    private static void lastFailure() throws Exception {
+        ScriptedChannel channel = new ScriptedChannel(call -> { });
+        SightlineClient client = channel.options().build();
+        CompletableFuture<EventResult> ticket = client.send(event("1"));
+        check(client.stats().lastFailure() == null, "none before a stream has failed");
+        channel.nextCall().end(Status.UNAVAILABLE.withDescription("io exception")
+                .withCause(new java.io.IOException("refused: /127.0.0.1",
+                        new java.net.ConnectException("refused"))));
+        Call call = channel.nextCall();
+        String last = client.stats().lastFailure();
+        check("UNAVAILABLE: io exception: refused: /127.0.0.1".equals(last), last);
+        check(!client.flush(java.time.Duration.ZERO), "a flush that was too short");
+        call.tellLimits();
+        call.accept(call.nextRequest());
+        ticket.get();
+        check(client.stats().lastFailure() == null, "none once events have verdicts");
+        call.end(Status.UNAUTHENTICATED);
+        channel.nextCall();
+        last = client.stats().lastFailure();
+        check("UNAUTHENTICATED".equals(last), "a code alone is said too: " + last);
+    }
+
+    private static void failureThatIsTold() {
+        Reconnects reconnects = new Reconnects(0);
+        check(reconnects.isNews(0), "the first of a row");
+        check(!reconnects.isNews(2 * Ending.LONGEST_WAIT), "and no other of it");
+        reconnects.settled();
+        check(reconnects.isNews(2 * Ending.LONGEST_WAIT), "the first of the next row");
+        reconnects.settled();
+        check(!reconnects.isNews(3 * Ending.LONGEST_WAIT - 1), "unless one was told just before");
+        check(reconnects.isNews(3 * Ending.LONGEST_WAIT), "and then as soon as it may be");
+    }
+
+    private static void lossIsThrownOnce() throws Exception {
+        SightlineClient client = new ScriptedChannel(call -> { }).options().build();
+        client.send(event("1"));
+        boolean isThrown = false;
+        try (client) {
+            client.close();
+        } catch (ClientException loss) {
+            isThrown = loss.getSuppressed().length == 0;
+        }
+        check(isThrown, "the end of the block says nothing more");
+        try {
+            client.flush(java.time.Duration.ZERO);
+            throw new AssertionError("the flush of a client that has ended");
+        } catch (ClientException ended) {
+            check(client.unacknowledged().size() == 1, "the event is kept");
+        }
+    }
+
+    private static void formsOfAToken() {
+        for (String good : List.of("key", " key", "key\n", "key\r\n")) {
+            check(Options.checkedToken(good).equals("key"), "white space around a key");
+        }
+        for (String bad : List.of("a key", "k\ney", "k\u00e9y", "key\u0000", "key\u007f")) {
+            try {
+                new ScriptedChannel(call -> { }).options().token(bad);
+                throw new AssertionError("a key that no header has");
+            } catch (IllegalArgumentException refused) {
+                check(!refused.getMessage().contains(bad), "the key is not shown");
+            }
+        }
+    }
+
+    private static void addressOfTheWeb() {
+        for (String target : List.of("http://shop:443", "https://shop:443")) {
+            try {
+                SightlineClient.builder(target);
+                throw new AssertionError(target);
+            } catch (IllegalArgumentException refused) {
+                check(refused.getMessage().contains("write HOST:PORT"), refused.getMessage());
+            }
+        }
+    }
+
+    private static void eventsInOneCall() {
+        byte[] payload = {'{', '}'};
+        TrackingEvent opened = Events.pushOpened(payload, Platform.PLATFORM_IOS, "shop");
+        check(opened.getPush().getRaw().getJson().equals(ByteString.copyFrom(payload))
+                && opened.getPlatform() == Platform.PLATFORM_IOS
+                && opened.getAppId().equals("shop") && opened.hasOccurTime(), opened.toString());
+        List<TrackingEvent> pushes = List.of(
+                Events.pushReceived(payload, Platform.PLATFORM_IOS, "shop"),
+                Events.pushDismissed(payload, Platform.PLATFORM_IOS, "shop"), opened);
+        for (int kind = 1; kind <= pushes.size(); kind++) {
+            check(pushes.get(kind - 1).getPush().getKindValue() == kind, "the kind " + kind);
+        }
+        var shown = Events.inAppShown("m", "shop").getInApp();
+        check(shown.hasImpression() && shown.getMessageId().equals("m"), "a view");
+        var click = Events.inAppClicked("m", "shop", "https://shop", "Buy").getInApp().getClick();
+        check(click.getActionUrl().equals("https://shop") && click.getActionText().equals("Buy"),
+                "a click with its address and button");
+        var type = InAppDismissType.IN_APP_DISMISS_TYPE_SWIPE;
+        check(Events.inAppDismissed("m", "shop", type).getInApp().getDismissal().getType() == type,
+                "how a message was closed");
+        check(!opened.getEventId().equals(pushes.get(0).getEventId()), "each has its own id");
     }
 
     private static TrackingEvent event(String id) {

@@ -13,6 +13,7 @@ import io.grpc.ManagedChannelBuilder;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
+import java.time.Duration;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -32,7 +33,7 @@ final class ScriptedChannel extends ManagedChannel {
         this.onCall = onCall;
     }
 
-    /** Settings of a client of it. */
+    /** Settings of a client of it, whose end waits for nothing. */
     Options options() {
         ManagedChannel channel = this;
         return SightlineClient.builder(new Builder() {
@@ -40,7 +41,7 @@ final class ScriptedChannel extends ManagedChannel {
             public ManagedChannel build() {
                 return channel;
             }
-        });
+        }).closeTimeout(Duration.ZERO);
     }
 
     abstract static class Builder extends ForwardingChannelBuilder<Builder> {

@@ -30,7 +30,11 @@ public final class Conformance {
                 left.add(event);
             }
         }
-        client.close();
+        try {
+            client.close();
+        } catch (ClientException loss) {
+            System.err.println(loss.getMessage());
+        }
         left.addAll(client.unacknowledged());
         if (!left.isEmpty()) {
             System.out.println(left.stream().map(event -> "\"" + event.getEventId() + "\"")

@@ -17,6 +17,8 @@ final class ClientState {
     int flushes;
     boolean isClosing;
     ClientException failure;
+    /** Why the last stream failed; null before that, and once events have verdicts again. */
+    String lastFailure;
     private final Options options;
 
     ClientState(Options options) {
@@ -40,6 +42,12 @@ final class ClientState {
         return outbox.hasRoom(bytes) && spool.hasRoom(bytes)
                 && results.undelivered() + outbox.pending() < options.maxPending
                 && results.undeliveredBytes() + outbox.pendingBytes() < options.maxPendingBytes;
+    }
+
+    /** An error with the last failure behind it. */
+    ClientException exception(String what) {
+        return new ClientException(
+                lastFailure == null ? what : what + "; the last failure: " + lastFailure, failure);
     }
 
     void signal() {

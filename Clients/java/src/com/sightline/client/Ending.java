@@ -7,6 +7,9 @@ import com.google.protobuf.UnknownFieldSet;
 import com.google.rpc.RetryInfo;
 import io.grpc.Status;
 import io.grpc.protobuf.StatusProto;
+import java.util.List;
+import java.util.Objects;
+import java.util.StringJoiner;
 import java.util.concurrent.ThreadLocalRandom;
 
 /** Why a stream ended, and what that asks of a client: the table of docs/clients.md. */
@@ -18,6 +21,11 @@ final class Ending {
     /** Old protos of Google lack the type ErrorInfo; these are its fields, both texts. */
     private static final int REASON_FIELD = 1;
     private static final int DOMAIN_FIELD = 2;
+    /** What a connection without TLS says of a server that speaks it. */
+    private static final List<String> TLS_SIGNS =
+            List.of("not SETTINGS", "Network closed for unknown reason");
+    private static final String PLAINTEXT_ADVICE =
+            ". If the server speaks TLS, leave out plaintext()";
 
     private final Status status;
     /** The server's reason in ErrorInfo; an empty text where a library or a proxy ended it. */
@@ -83,8 +91,30 @@ final class Ending {
                 : random.nextLong(Math.min(LONGEST_WAIT, FIRST_WAIT << Math.min(failures, 10)));
     }
 
+    /** The reason as one line of text, with its causes; null at a regular end. */
+    String reason() {
+        if (status.isOk()) {
+            return null;
+        }
+        StringJoiner words = new StringJoiner(": ").add(
+                reason.isEmpty() ? status.getCode().name() : reason);
+        String last = Objects.requireNonNullElse(status.getDescription(), "");
+        if (!last.isEmpty()) {
+            words.add(last);
+        }
+        for (Throwable cause = status.getCause(); cause != null; cause = cause.getCause()) {
+            String text = Objects.requireNonNullElse(cause.getMessage(), cause.toString());
+            // Netty wraps an error in one with the same words.
+            if (!last.contains(text)) {
+                words.add(text);
+                last = text;
+            }
+        }
+        String all = words.toString().lines().findFirst().orElse("");
+        return TLS_SIGNS.stream().anyMatch(all::contains) ? all + PLAINTEXT_ADVICE : all;
+    }
+
     ClientException exception() {
-        return new ClientException(reason.isEmpty() ? status.toString()
-                : reason + ": " + status.getDescription(), status.asException());
+        return new ClientException(reason(), status.asException());
     }
 }

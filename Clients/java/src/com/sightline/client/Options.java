@@ -41,10 +41,30 @@ public final class Options {
         return this;
     }
 
-    /** An API key or a JWT, asked for each stream, so that it may change. */
+    /**
+     * An API key or a JWT. White space around it, such as the newline of a file, is left out.
+     *
+     * @throws IllegalArgumentException if it has other characters than a header may have
+     */
+    public Options token(String token) {
+        String checked = checkedToken(token);
+        return token(() -> checked);
+    }
+
+    /** The same, asked for each stream, so that it may change. */
     public Options token(Supplier<String> token) {
         this.token = token;
         return this;
+    }
+
+    /** A token as a header has it: gRPC would send one with a newline, and wait for ever. */
+    static String checkedToken(String token) {
+        String checked = token.strip();
+        if (!checked.chars().allMatch(letter -> letter > 0x20 && letter < 0x7f)) {
+            throw new IllegalArgumentException("token: has white space within it, or characters"
+                    + " that are not ASCII; it has to be one key or token as it was given out");
+        }
+        return checked;
     }
 
     /**
@@ -114,7 +134,7 @@ public final class Options {
         return this;
     }
 
-    /** How long `close` waits for what is pending, 30 s. */
+    /** How long `close` waits for what is pending, 30 s; the end of the process, 10 s at most. */
     public Options closeTimeout(Duration value) {
         this.closeTimeout = value;
         return this;

@@ -8,10 +8,14 @@ final class Reconnects {
     private long next;
     private long began;
     private int failures;
+    private boolean isTold;
+    /** When a failure may be told of next. */
+    private long nextTelling;
 
     /** The first stream may begin now. */
     Reconnects(long now) {
         next = now;
+        nextTelling = now;
     }
 
     long nanosUntilNext(long now) {
@@ -25,6 +29,17 @@ final class Reconnects {
     /** The server works: the next failure is a first one. */
     void settled() {
         failures = 0;
+        isTold = false;
+    }
+
+    /** Whether to tell of a failure: once in a row of them, and once in 30 s. */
+    boolean isNews(long now) {
+        if (isTold || now - nextTelling < 0) {
+            return false;
+        }
+        isTold = true;
+        nextTelling = now + Ending.LONGEST_WAIT;
+        return true;
     }
 
     /**

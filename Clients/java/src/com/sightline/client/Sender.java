@@ -12,10 +12,13 @@ import java.util.function.BooleanSupplier;
 final class Sender {
     /** How long the end of a stream, and the last callbacks, are waited for. */
     static final Duration END = Duration.ofSeconds(5);
+    /** How long the end of a process waits for verdicts: no longer than a person does. */
+    private static final Duration EXIT = Duration.ofSeconds(10);
 
     private final Options options;
     private final ClientState state;
     private final Streams streams;
+    private final Thread exit = new Thread(this::exit, "sightline-exit");
 
     Sender(Options options) {
         this.options = options;
@@ -37,6 +40,39 @@ final class Sender {
     void start() {
         state.spool.start();
         daemon(streams::run, "sightline-sender").start();
+        try {
+            Runtime.getRuntime().addShutdownHook(exit);
+        } catch (IllegalStateException ending) {
+            // The process ends already: whoever makes a client then closes it.
+        }
+    }
+
+    /** The process ends, and nobody has closed the client: others may still send. */
+    private void exit() {
+        try {
+            flush(options.closeTimeout.compareTo(EXIT) < 0 ? options.closeTimeout : EXIT);
+        } catch (ClientException | InterruptedException failed) {
+            // It is told below.
+        }
+        state.lock.lock();
+        try {
+            if (!state.isClosing && !state.spool.isKept() && state.outbox.pending() > 0) {
+                // Loggers end at the same time, and may lose it.
+                System.err.println("sightline: the process ends without close(): "
+                        + state.exception(state.outbox.pending()
+                                + " events have no verdict, and are lost").getMessage());
+            }
+        } finally {
+            state.lock.unlock();
+        }
+    }
+
+    private void forgetExit() {
+        try {
+            Runtime.getRuntime().removeShutdownHook(exit);
+        } catch (IllegalStateException ending) {
+            // It waits for the same events.
+        }
     }
 
     CompletableFuture<EventResult> send(TrackingEvent event) throws InterruptedException {
@@ -46,7 +82,7 @@ final class Sender {
         try {
             while (state.isFull(bytes)) {
                 if (state.results.isOwnThread()) {
-                    throw new ClientException("full: no wait on the thread of results", null);
+                    throw state.exception("full: no wait on the thread of results");
                 }
                 state.progress.await();
             }
@@ -76,7 +112,7 @@ final class Sender {
 
     private CompletableFuture<EventResult> take(TrackingEvent event) {
         if (state.isEnded()) {
-            throw state.failure != null ? state.failure : new ClientException("closed", null);
+            throw state.failure != null ? state.failure : state.exception("closed");
         }
         Outbox.Entry entry = state.outbox.add(event, state.spool.add(event), System.nanoTime());
         if (state.outbox.isFirst() || state.outbox.isFull()) {
@@ -95,7 +131,10 @@ final class Sender {
             while (left > 0 && state.failure == null && !areDone(before)) {
                 left = state.progress.awaitNanos(left);
             }
-            return state.failure == null && areDone(before);
+            if (state.failure != null && state.outbox.pending() > 0) {
+                throw state.failure;
+            }
+            return areDone(before);
         } finally {
             state.flushes--;
             state.lock.unlock();
@@ -121,15 +160,18 @@ final class Sender {
             Outbox outbox = state.outbox;
             return new Stats(outbox.pending(), outbox.pendingBytes(), state.results.verdicts(),
                     streams.count(), outbox.resentRequests(), outbox.retriedEvents(),
-                    state.spool.cutBytes());
+                    state.spool.cutBytes(), state.lastFailure);
         } finally {
             state.lock.unlock();
         }
     }
 
     void close() {
+        boolean isFirst;
+        ClientException loss = null;
         state.lock.lock();
         try {
+            isFirst = !state.isClosing;
             state.isClosing = true;
             state.work.signal();
             awaitUntil(() -> state.outbox.pending() == 0 || state.failure != null,
@@ -137,10 +179,15 @@ final class Sender {
             streams.halfClose();
             awaitUntil(streams::isBetweenStreams,
                     state.outbox.pending() == 0 ? END : Duration.ZERO);
-            state.fail(new ClientException("closed", null));
+            if (state.outbox.pending() > 0) {
+                loss = state.exception("closed: " + state.outbox.pending()
+                        + " events have no verdict; unacknowledged() has them");
+            }
+            state.fail(loss == null ? state.exception("closed") : loss);
         } finally {
             state.lock.unlock();
         }
+        forgetExit();
         streams.shutdown();
         state.results.close(END);
         state.lock.lock();
@@ -148,6 +195,10 @@ final class Sender {
             state.spool.close();
         } finally {
             state.lock.unlock();
+        }
+        // Only once: a block's end closes again what its body has closed.
+        if (isFirst && loss != null && !state.spool.isKept()) {
+            throw loss;
         }
     }
 

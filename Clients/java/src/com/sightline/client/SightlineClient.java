@@ -14,6 +14,8 @@ import java.util.stream.Collectors;
  * restarts, drains and cut connections. Safe to use from many threads.
  */
 public final class SightlineClient implements AutoCloseable {
+    /** The library's version. */
+    public static final String VERSION = "0.1.0";
     /**
      * The most bytes of an event that fit into a request, which never has more than 512 KiB. The
      * server's own limit may be less, 16 KiB by default: a larger event gets REJECTED.
@@ -27,8 +29,17 @@ public final class SightlineClient implements AutoCloseable {
         sender.start();
     }
 
-    /** Settings of a client of a server, such as `sightline.example:443`, with TLS. */
+    /**
+     * Settings of a client of a server, such as `sightline.example:443`, with TLS.
+     *
+     * @throws IllegalArgumentException if the target is an address of the web
+     */
     public static Options builder(String target) {
+        if (target.startsWith("http://") || target.startsWith("https://")) {
+            throw new IllegalArgumentException("target: \"" + target + "\" is an address of the web;"
+                    + " write HOST:PORT, such as sightline.example:443, which has TLS unless"
+                    + " plaintext() is called");
+        }
         return builder(ManagedChannelBuilder.forTarget(target));
     }
 
@@ -69,7 +80,9 @@ public final class SightlineClient implements AutoCloseable {
     /**
      * Sends what waits, and waits until all that was sent before has its final verdict.
      *
-     * @return whether that was so in time; what is pending is sent on in either case
+     * @return whether that was so in time; what is pending is sent on in either case, and {@link
+     *     Stats#lastFailure} says what it waits for
+     * @throws ClientException if the client has ended before
      */
     public boolean flush(Duration timeout) throws InterruptedException {
         return sender.flush(timeout);
@@ -88,7 +101,10 @@ public final class SightlineClient implements AutoCloseable {
     /**
      * Takes no more, flushes for at most `closeTimeout`, half-closes the stream and reads its end.
      * What has no verdict stays in {@link #unacknowledged}, and in the spool. May be called again.
+     * A process that ends without it flushes for at most 10 s, and says on standard error what it
+     * loses.
      *
+     * @throws ClientException if events have no verdict, and no spool keeps them: how many and why
      * @throws SpoolException if the spool could not be synced
      */
     @Override

@@ -36,6 +36,11 @@ final class SpooledEvents {
         }
     }
 
+    /** Whether events outlive the client. */
+    boolean isKept() {
+        return spool != null;
+    }
+
     void start() {
         if (spool != null) {
             Sender.daemon(spool::run, "sightline-spool").start();

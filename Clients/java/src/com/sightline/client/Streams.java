@@ -9,6 +9,8 @@ import java.util.Objects;
 
 /** Opens streams, one after another, and sends on them what the outbox has. */
 final class Streams {
+    private static final System.Logger LOGGER = System.getLogger("com.sightline.client");
+
     private final Options options;
     private final ClientState state;
     private final ManagedChannel channel;
@@ -17,6 +19,8 @@ final class Streams {
     private long count;
     /** When the stream is given up unless something is heard of it, in nanoseconds; or null. */
     private Long deadline;
+    /** What to log as soon as the lock is free: a log may block. */
+    private String news;
 
     Streams(Options options, ClientState state) {
         this.options = options;
@@ -50,13 +54,16 @@ final class Streams {
         state.lock.lock();
         try {
             while (state.failure == null) {
+                tellNews();
                 if (stream == null) {
                     openStream();
                 } else {
                     sendRequest();
                 }
             }
+            tellNews();
         } catch (Throwable error) {
+            state.lastFailure = error.toString();
             // Nobody sends any more: without this, callers would wait for ever.
             state.fail(new ClientException("the sender has failed: " + error, error));
             if (stream != null) {
@@ -64,6 +71,20 @@ final class Streams {
             }
         } finally {
             state.lock.unlock();
+        }
+    }
+
+    private void tellNews() {
+        if (news == null) {
+            return;
+        }
+        String text = news;
+        news = null;
+        state.lock.unlock();
+        try {
+            LOGGER.log(System.Logger.Level.WARNING, text);
+        } finally {
+            state.lock.lock();
         }
     }
 
@@ -89,7 +110,7 @@ final class Streams {
     private String token() {
         state.lock.unlock();
         try {
-            return Objects.requireNonNull(options.token.get(), "token");
+            return Options.checkedToken(Objects.requireNonNull(options.token.get(), "token"));
         } finally {
             state.lock.lock();
         }
@@ -151,6 +172,7 @@ final class Streams {
             List<Outbox.Verdicted> settled = state.outbox.settle(answer, now);
             if (!settled.isEmpty()) {
                 reconnects.settled();
+                state.lastFailure = null;
                 state.spool.release(settled);
                 state.results.tell(settled, () -> state.forget(settled));
             }
@@ -183,10 +205,19 @@ final class Streams {
         stream = null;
         state.outbox.streamEnded();
         Ending ending = new Ending(error);
+        long now = System.nanoTime();
+        if (ending.reason() != null) {
+            state.lastFailure = ending.reason();
+            if (reconnects.isNews(now)) {
+                news = channel.authority() + ": " + ending.reason() + "; "
+                        + state.outbox.pending() + " events have no verdict yet, and the client "
+                        + (ending.isFinal() ? "has ended" : "tries again");
+            }
+        }
         if (ending.isFinal()) {
             state.fail(ending.exception());
         } else {
-            reconnects.ended(ending, System.nanoTime());
+            reconnects.ended(ending, now);
         }
         state.signal();
     }

@@ -1,0 +1,77 @@
+package com.sightline.client;
+
+import com.google.protobuf.ByteString;
+import com.google.protobuf.Timestamp;
+import com.sightline.v1.InAppClick;
+import com.sightline.v1.InAppDismissType;
+import com.sightline.v1.InAppDismissal;
+import com.sightline.v1.InAppImpression;
+import com.sightline.v1.InAppInteraction;
+import com.sightline.v1.Platform;
+import com.sightline.v1.PushInteraction;
+import com.sightline.v1.PushInteractionKind;
+import com.sightline.v1.RawPayload;
+import com.sightline.v1.TrackingEvent;
+import java.time.Instant;
+import java.util.UUID;
+
+/**
+ * Events in one call each, which happen now, and have a random id. What a call leaves out is set
+ * with `toBuilder()`: the recipient, the time, the consent.
+ */
+public final class Events {
+    private Events() { }
+
+    /** A push has reached the device: its payload as the app got it, JSON. */
+    public static TrackingEvent pushReceived(byte[] payload, Platform platform, String appId) {
+        return push(PushInteractionKind.PUSH_INTERACTION_KIND_RECEIVED, payload, platform, appId);
+    }
+
+    /** The recipient has tapped a push. */
+    public static TrackingEvent pushOpened(byte[] payload, Platform platform, String appId) {
+        return push(PushInteractionKind.PUSH_INTERACTION_KIND_OPENED, payload, platform, appId);
+    }
+
+    /** The recipient has cleared a push. */
+    public static TrackingEvent pushDismissed(byte[] payload, Platform platform, String appId) {
+        return push(PushInteractionKind.PUSH_INTERACTION_KIND_DISMISSED, payload, platform, appId);
+    }
+
+    /** An in-app message was seen. */
+    public static TrackingEvent inAppShown(String messageId, String appId) {
+        return inApp(messageId, appId, InAppInteraction.newBuilder()
+                .setImpression(InAppImpression.getDefaultInstance()));
+    }
+
+    /** An action of an in-app message was chosen: its URL, and its button's text. */
+    public static TrackingEvent inAppClicked(
+            String messageId, String appId, String url, String text) {
+        return inApp(messageId, appId, InAppInteraction.newBuilder()
+                .setClick(InAppClick.newBuilder().setActionUrl(url).setActionText(text)));
+    }
+
+    /** An in-app message was closed. */
+    public static TrackingEvent inAppDismissed(
+            String messageId, String appId, InAppDismissType type) {
+        return inApp(messageId, appId, InAppInteraction.newBuilder()
+                .setDismissal(InAppDismissal.newBuilder().setType(type)));
+    }
+
+    private static TrackingEvent push(
+            PushInteractionKind kind, byte[] payload, Platform platform, String appId) {
+        return event(appId).setPlatform(platform).setPush(PushInteraction.newBuilder().setKind(kind)
+                .setRaw(RawPayload.newBuilder().setJson(ByteString.copyFrom(payload)))).build();
+    }
+
+    private static TrackingEvent inApp(
+            String messageId, String appId, InAppInteraction.Builder interaction) {
+        return event(appId).setInApp(interaction.setMessageId(messageId)).build();
+    }
+
+    private static TrackingEvent.Builder event(String appId) {
+        Instant now = Instant.now();
+        return TrackingEvent.newBuilder().setEventId(UUID.randomUUID().toString()).setAppId(appId)
+                .setOccurTime(Timestamp.newBuilder().setSeconds(now.getEpochSecond())
+                        .setNanos(now.getNano()));
+    }
+}
