@@ -16,16 +16,23 @@ struct OwnSinkTests {
         let maxHits = 7
         private let result: SinkResult
         private let kept = Mutex<[SinkBatch]>([])
+        private let closes = Mutex(0)
 
         init(_ result: SinkResult = .delivered) { self.result = result }
 
         var batches: [SinkBatch] { self.kept.withLock { $0 } }
+        var closeCount: Int { self.closes.withLock { $0 } }
 
         func deliver(_ batch: SinkBatch) async -> SinkResult {
             self.kept.withLock { $0.append(batch) }
             return self.result
         }
+
+        func close() async { self.closes.withLock { $0 += 1 } }
     }
+
+    /// How a server fails.
+    private struct Failure: Error {}
 
     @Test("a hit has what its record has, and its place in the journal")
     func fields() async throws {
@@ -50,7 +57,30 @@ struct OwnSinkTests {
             #expect(hit.deliveryID == record.deliveryID && hit.broadlogID == record.broadlogID)
             #expect(hit.campaignAction == record.campaignAction)
             #expect(hit.receiveTime == TestHits.receiveTime)
+            #expect(hit.appID == record.event.appID && hit.subjectID == record.event.subjectID)
         }
+        // The first event says neither its app nor its time, and its payload is Android's.
+        #expect(batch.hits.map(\.appID) == ["", "", "com.example.app"] * 2)
+        #expect(batch.hits.map(\.platform) == ["android", "android", "ios"] * 2)
+        #expect(batch.hits.map(\.subjectID)[..<3] == ["subject-11", "subject-11", "subject-1"])
+        let occurTime: Int64 = 1_799_999_999_123_456
+        #expect(batch.hits.map(\.occurTime)[..<3] == [nil, nil, occurTime])
+    }
+
+    @Test("a sink is closed once its server has ended, however that was", arguments: [false, true])
+    func closing(fails: Bool) async throws {
+        let sinks = [Kept(), Kept()]
+        var hasFailed = false
+        do {
+            try await SightlineServer.run(sinks: sinks) {
+                #expect(sinks.map(\.closeCount) == [0, 0])
+                if fails { throw Failure() }
+            }
+        } catch is Failure {
+            hasFailed = true
+        }
+        #expect(hasFailed == fails)
+        #expect(sinks.map(\.closeCount) == [1, 1])
     }
 
     @Test(

@@ -15,11 +15,19 @@ public protocol HitSink: Sendable {
     /// after a crash or after ``SinkResult/unavailable(reason:)``, joined with other hits than
     /// before. The task is cancelled when the server has to stop. Do not block a thread in it.
     func deliver(_ batch: SinkBatch) async -> SinkResult
+
+    /// Closes the backend: called once, when the server has ended and no delivery is under way. The
+    /// process ends as soon as it returns. It is not called if the process is killed, or if the
+    /// journal's disk has failed.
+    func close() async
 }
 
 extension HitSink {
     /// 1,000 hits.
     public var maxHits: Int { 1000 }
+
+    /// Does nothing.
+    public func close() async {}
 }
 
 /// A sink's answer to a batch.

@@ -45,6 +45,17 @@ public enum SightlineServer {
                 logger.critical("the journal has failed", metadata: ["reason": "\(error)"])
                 exit(74)
             })
-        try await application.run()
+        try await Self.run(sinks: sinks) { try await application.run() }
+    }
+
+    /// Runs a server, and closes the sinks after it, also where it has failed.
+    static func run(sinks: [any HitSink], server: () async throws -> Void) async throws {
+        do {
+            try await server()
+        } catch {
+            for sink in sinks { await sink.close() }
+            throw error
+        }
+        for sink in sinks { await sink.close() }
     }
 }

@@ -24,6 +24,16 @@ public struct SinkHit: Sendable, Equatable {
     public let broadlogID: String
     /// The tenant that sent the event, according to its credentials.
     public let tenant: String
+    /// The app's bundle id or package name; empty if the event has none.
+    public let appID: String
+    /// `android` or `ios`; empty if neither the event nor its payload has one.
+    public let platform: String
+    /// The recipient's id, or its hash with `privacy.subject: hashed`; empty if the event has none,
+    /// or if the recipient was forgotten.
+    public let subjectID: String
+    /// When it happened by the device's clock, in microseconds since 1970; nil if the event does
+    /// not say. It is not corrected.
+    public let occurTime: Int64?
     /// When the server received the event, in microseconds since 1970.
     public let receiveTime: Int64
     /// The whole hit: a `sightline.v1.TrackingRecord` in protobuf, with the event as the client
@@ -69,6 +79,10 @@ extension SinkHit {
         self.deliveryID = hit.deliveryID.text
         self.broadlogID = hit.broadlogID.text
         self.tenant = hit.request.tenant.text
+        self.appID = hit.appID.text
+        self.platform = hit.platform?.name ?? ""
+        self.subjectID = hit.subjectID.text
+        self.occurTime = hit.occurTime
         self.receiveTime = hit.request.receiveTime
         self.record = record
         self.sequence = sequence
