@@ -184,7 +184,7 @@ let commands: [Target] = [
 let client: [Target] = [
     module(
         "Client/SightlineClient",
-        ["WireFormat"] + service + tracing + libraries("CoreMetrics", "DequeModule"))
+        ["WireFormat"] + service + tracing + libraries("CoreMetrics", "DequeModule", "Logging")),
 ]
 
 /// The judges of other people's clients and backends, a product of its own.

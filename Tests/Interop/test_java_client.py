@@ -5,6 +5,7 @@ import subprocess
 
 import pytest
 
+from protos import ROOT
 from server import binary
 from test_client_libraries import BUILT, built
 
@@ -21,10 +22,13 @@ def test_a_case_of_the_java_client(case, tmp_path):
     run(case, tmp_path)
 
 
-def test_the_library_has_the_version_of_the_program(tmp_path):
+def test_it_and_the_swift_client_have_the_version_of_the_program(tmp_path):
     program = subprocess.run([binary(), "--version"], capture_output=True, text=True,
                              timeout=SECONDS, check=True)
-    assert run("its version", tmp_path) == program.stdout.split()[1]
+    version = program.stdout.split()[1]
+    assert run("its version", tmp_path) == version
+    swift = ROOT / "Sources/Client/SightlineClient/SightlineClient.swift"
+    assert f'static let version = "{version}"' in swift.read_text()
 
 
 def run(case: str, folder: pathlib.Path) -> str:

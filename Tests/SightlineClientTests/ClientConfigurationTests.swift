@@ -29,6 +29,16 @@ struct ClientConfigurationTests {
         let spool = SpoolConfiguration(directory: "x")
         #expect(spool.maxBytes == 256 << 20 && spool.segmentBytes == 4 << 20)
         #expect(!spool.syncsSends)
+        #expect(configuration.flushesAtExit)
+    }
+
+    @Test("a key may have the newline of its file, as text too")
+    func newlines() throws {
+        for ending in ["", "\n", "\r\n"] {
+            #expect(try self.error { $0.credential = ClientCredential("key" + ending) } == nil)
+        }
+        let error = try self.error { $0.credential = ClientCredential("key\n\n") }
+        #expect(error?.contains("has to hold one line") == true)
     }
 
     @Test("a number outside its range is named, with its value and the rule")

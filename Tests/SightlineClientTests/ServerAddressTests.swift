@@ -17,7 +17,10 @@ struct ServerAddressTests {
 
     @Test(
         "bad addresses say how a good one looks",
-        arguments: ["", "host", "host:", ":1", "host:0", "host:65536", "::1:80", "[]:1", "a:b"])
+        arguments: [
+            "", "host", "host:", ":1", "host:0", "host:65536", "::1:80", "[]:1", "a:b",
+            "https://host:443",
+        ])
     func bad(text: String) {
         #expect(throws: SightlineClientError.badAddress(text)) { try ServerAddress(text) }
     }

@@ -157,9 +157,68 @@ struct SightlineClientTests {
                 await #expect(throws: SightlineClientError.timedOut(report)) {
                     try await client.close(timeout: .milliseconds(10))
                 }
-                await #expect(throws: SightlineClientError.closed) { try await tickets[0].result }
+                await #expect(throws: SightlineClientError.timedOut(report)) {
+                    try await tickets[0].result
+                }
+                await #expect(throws: SightlineClientError.closed) {
+                    try await client.send(TestEvents.event("e3"))
+                }
                 #expect(client.unacknowledged().map(\.eventID) == ["e0", "e1", "e2"])
             }
+        }
+    }
+
+    @Test("what a client waits for is in its errors and statistics until events have verdicts")
+    func lastFailure() async throws {
+        let server = ScriptedServer([.breakOff])
+        try await server.run { address in
+            try await RunningClient.with(address) { client in
+                let ticket = try await client.send(TestEvents.event("e0"))
+                #expect(try await ticket.verdict == .accepted)
+                #expect(client.statistics.streamCount == 2)
+                #expect(client.statistics.lastFailure == nil)
+            }
+        }
+        let (failures, continuation) = AsyncStream<Void>.makeStream()
+        try await RunningClient.with(self.nobody) {
+            $0.onInterruption = { _ in continuation.yield() }
+        } _: { client in
+            _ = try await client.send(0..<2)
+            for await _ in failures { break }
+            let error = await #expect(throws: SightlineClientError.self) {
+                try await client.close(timeout: .zero)
+            }
+            let text = try #require(error?.description)
+            #expect(text.hasPrefix("2 events have no verdict yet, 0 have theirs; "))
+            #expect(text.contains("the last failure: UNAVAILABLE: "))
+            #expect(client.statistics.lastFailure?.isEmpty == false)
+        }
+    }
+
+    @Test("a scope closes its client, whether or not its body throws", arguments: [false, true])
+    func scope(fails: Bool) async throws {
+        struct Failure: Error {}
+        let server = ScriptedServer()
+        try await server.run { address in
+            let configuration = RunningClient.configuration(address)
+            var hasFailed = false
+            do {
+                let number = try await SightlineClient.with(configuration) { client in
+                    let tickets = try await client.send(0..<3)
+                    if fails { throw Failure() }
+                    return tickets.count
+                }
+                #expect(number == 3)
+            } catch is Failure {
+                hasFailed = true
+            }
+            #expect(hasFailed == fails)
+        }
+        #expect(server.requests.flatMap(\.events).count == 3)
+        await #expect(throws: SightlineClientError.self) {
+            try await SightlineClient.with(
+                RunningClient.configuration(self.nobody), closeTimeout: .zero
+            ) { try await $0.send(0..<1).count }
         }
     }
 
@@ -217,9 +276,8 @@ struct SightlineClientTests {
             configuration.spool = spool
             let client = try SightlineClient(configuration)
             _ = try await client.send(0..<5)
-            await #expect(throws: SightlineClientError.self) {
-                try await client.close(timeout: .zero)
-            }
+            // The spool keeps them: the end loses none.
+            #expect(try await client.close(timeout: .zero).pendingCount == 5)
         }
         let server = ScriptedServer()
         try await server.run { address in

@@ -30,7 +30,11 @@ public struct ClientConfiguration: Sendable {
     public var credential: ClientCredential?
     /// Keeps events on disk until they are settled. Default none.
     public var spool: SpoolConfiguration?
-    /// Called when a stream has ended before all its events were settled. It must not block.
+    /// Whether the end of a process whose client was not closed waits for verdicts, for at most
+    /// 10 s, and tells what is lost on standard error and by the exit code 1. Default true.
+    public var flushesAtExit = true
+    /// Called when a stream has ended before all its events were settled; without it the first of
+    /// them is logged. It must not block.
     public var onInterruption: (@Sendable (Interruption) -> Void)?
 
     /// Why a stream ended, and when the client connects again.

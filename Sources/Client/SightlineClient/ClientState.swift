@@ -34,6 +34,11 @@ struct ClientState: Sendable {
     var isRunning = false
     /// The reason why the client has ended.
     private(set) var end = SightlineClientError.closed
+    /// Why the last stream failed; nil before that, and once events have verdicts again.
+    private(set) var lastFailure: String?
+    private var isFailureTold = false
+    /// When a failure may be told of next.
+    private var nextTelling: Duration = .zero
     private var rooms: [Promise<Void>] = []
     private var takenCount: UInt64 = 0
     private let maxPendingEvents: Int
@@ -55,6 +60,7 @@ struct ClientState: Sendable {
         statistics.resentRequestCount = self.outbox.resentRequestCount
         statistics.retriedEventCount = self.outbox.retriedEventCount
         statistics.cutByteCount = self.spool?.cutByteCount ?? 0
+        statistics.lastFailure = self.lastFailure
         return statistics
     }
 
@@ -62,7 +68,11 @@ struct ClientState: Sendable {
     ///
     /// - Throws: `SightlineClientError` after the end; `SpoolError`.
     mutating func take(_ bytes: [UInt8], now: () -> Duration) throws -> Taking {
-        if self.isClosing || self.isOver { throw self.end }
+        if self.isClosing || self.isOver {
+            // What a close has left is no news for this event.
+            if case .timedOut = self.end { throw SightlineClientError.closed }
+            throw self.end
+        }
         guard self.hasRoom(for: bytes.count) else {
             let room = Promise<Void>()
             self.rooms.append(room)
@@ -113,6 +123,25 @@ struct ClientState: Sendable {
         self.statistics.streamCount += 1
     }
 
+    /// The shortest time between two failures that are told of.
+    static let tellingInterval: Duration = .seconds(30)
+
+    /// Keeps why a stream has failed; returns whether to tell of it: once in a row of failures.
+    mutating func fail(_ reason: String, now: Duration) -> Bool {
+        self.lastFailure = reason
+        if self.isFailureTold || now < self.nextTelling { return false }
+        self.isFailureTold = true
+        self.nextTelling = now + Self.tellingInterval
+        return true
+    }
+
+    /// What became of so many events.
+    func report(of count: Int, pendingCount: Int) -> FlushReport {
+        FlushReport(
+            acknowledgedCount: count - pendingCount, pendingCount: pendingCount,
+            lastFailure: pendingCount > 0 ? self.lastFailure : nil)
+    }
+
     /// Processes an answer. Settles nothing after the end: a caller that closed without waiting
     /// already has the list of unsettled events.
     mutating func receive(
@@ -121,6 +150,7 @@ struct ClientState: Sendable {
         if self.isOver { return ([], []) }
         let settled = self.outbox.receive(answer, now: now)
         guard !settled.isEmpty else { return ([], []) }
+        (self.lastFailure, self.isFailureTold) = (nil, false)
         self.count(settled)
         self.spool?.release(settled.compactMap { $0.ticket.place })
         var promises = self.settleFlushes(settled)

@@ -16,6 +16,9 @@ public struct ClientStatistics: Sendable, Equatable {
     public internal(set) var retriedEventCount = 0
     /// The number of events that `trySend` refused.
     public internal(set) var refusedCount = 0
+    /// Why the last stream failed; nil before that, and once events have verdicts again. It may
+    /// come from the server.
+    public internal(set) var lastFailure: String?
 
     /// The bytes of a torn, never synced end that were cut from the spool when it was opened.
     public internal(set) var cutByteCount = 0
@@ -24,4 +27,9 @@ public struct ClientStatistics: Sendable, Equatable {
     public var settledCount: Int { self.verdicts.values.reduce(0, +) }
     /// The number of streams opened after the first.
     public var reconnectionCount: Int { max(0, self.streamCount - 1) }
+
+    /// What errors say of the last failure, behind their own words.
+    static func words(lastFailure: String?) -> String {
+        lastFailure.map { "; the last failure: \($0)" } ?? ""
+    }
 }

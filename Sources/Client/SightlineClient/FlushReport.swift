@@ -4,10 +4,14 @@ public struct FlushReport: Sendable, Equatable {
     public let acknowledgedCount: Int
     /// The number of events without a verdict.
     public let pendingCount: Int
+    /// Why these have none: the last failure of a stream. Nil if there are none, or if no stream
+    /// has failed.
+    public let lastFailure: String?
 
     /// Creates a report.
-    package init(acknowledgedCount: Int, pendingCount: Int) {
+    package init(acknowledgedCount: Int, pendingCount: Int, lastFailure: String? = nil) {
         self.acknowledgedCount = acknowledgedCount
         self.pendingCount = pendingCount
+        self.lastFailure = lastFailure
     }
 }

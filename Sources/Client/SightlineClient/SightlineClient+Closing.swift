@@ -15,12 +15,12 @@ extension SightlineClient {
             _ = self.state.withLock { $0.endFlush(flush) }
             throw error
         }
-        let (leftCount, end) = self.state.withLock { state in
+        let (report, end) = self.state.withLock { state in
             let leftCount = state.isOver ? min(count, state.outbox.count) : state.endFlush(flush)
-            return (leftCount, state.isOver ? state.end : nil)
+            let report = state.report(of: count, pendingCount: leftCount)
+            return (report, state.isOver ? state.end : nil)
         }
-        let report = FlushReport(acknowledgedCount: count - leftCount, pendingCount: leftCount)
-        guard leftCount > 0 else { return report }
+        guard report.pendingCount > 0 else { return report }
         throw end ?? .timedOut(report)
     }
 
@@ -33,11 +33,11 @@ extension SightlineClient {
     }
 
     /// Stops taking events, waits for the verdicts on all, half-closes the stream, and reads its
-    /// end. Events without a verdict after `timeout` stay in `unacknowledged`, and in the spool. It
-    /// may be called again. `run` has to be running.
+    /// end. The report counts events without a verdict after `timeout`, which stay in
+    /// `unacknowledged`, and in the spool. It may be called again. `run` has to be running.
     ///
-    /// - Throws: `SightlineClientError.timedOut` with the report, or `refused`; `SpoolError` if the
-    ///   spool could not be synced.
+    /// - Throws: `SightlineClientError.timedOut` with the report if events have no verdict and no
+    ///   spool keeps them; `refused`; `SpoolError` if the spool could not be synced.
     @discardableResult
     public func close(timeout: Duration = .seconds(60)) async throws -> FlushReport {
         let count = self.state.withLock { $0.outbox.count }
@@ -46,16 +46,22 @@ extension SightlineClient {
             // If this task is cancelled it does not wait; the report below has the rest.
             try? await self.ended.wait(for: timeout)
         }
-        self.finish(.closed)
+        UnclosedClients.remove(ObjectIdentifier(self))
+        let atEnd = self.state.withLock { $0.report(of: count, pendingCount: $0.outbox.count) }
+        self.finish(atEnd.pendingCount == 0 ? .closed : .timedOut(atEnd))
         if self.state.withLock({ $0.isRunning }) {
             // The stream was cancelled, which loses no answer: no caller waits for one any more.
             try? await self.ended.wait(for: Outbox.endTime)
         }
         try await self.closeSpool()
-        let (leftCount, end) = self.state.withLock { ($0.outbox.count, $0.end) }
-        let report = FlushReport(acknowledgedCount: count - leftCount, pendingCount: leftCount)
-        guard leftCount > 0 else { return report }
-        throw end == .closed ? .timedOut(report) : end
+        let (report, end, isKept) = self.state.withLock { state in
+            let report = state.report(of: count, pendingCount: state.outbox.count)
+            return (report, state.end, state.spool != nil)
+        }
+        guard report.pendingCount > 0 else { return report }
+        if case .refused = end { throw end }
+        guard isKept else { throw SightlineClientError.timedOut(report) }
+        return report
     }
 
     /// Ends the client permanently, and resumes all waiting tasks.

@@ -40,6 +40,7 @@ extension SightlineClient {
                 let settledCount = self.statistics.settledCount
                 let failure = try await self.stream()
                 if self.state.withLock({ $0.outbox.isDone || $0.isOver }) { return nil }
+                self.note(failure)
                 guard failure.isRetryable || !failure.isOfServer else {
                     return .refused(
                         target: self.configuration.address.description, code: failure.code,
@@ -58,6 +59,18 @@ extension SightlineClient {
             // The wait throws only if cancelled.
         }
         return nil
+    }
+
+    /// Keeps why a stream has failed, and logs it once, unless the application is told of each.
+    private func note(_ failure: StreamFailure) {
+        var reason = "\(failure.code): \(failure.reason)"
+        if !self.configuration.security.isEncrypted, reason.contains("HTTP/2 connection preface") {
+            reason += " If the server speaks TLS, set security to .tls()"
+        }
+        let now = self.now()
+        let (isNews, count) = self.state.withLock { ($0.fail(reason, now: now), $0.outbox.count) }
+        guard isNews, self.configuration.onInterruption == nil else { return }
+        self.warn("a stream has failed, and \(count) events have no verdict yet: \(reason)")
     }
 
     /// The delay that the server asks for, plus a random one whose limit doubles with each try that

@@ -12,6 +12,9 @@ package import Tracing
 /// The client never drops an event that it has taken: while it is full, `send` waits and `trySend`
 /// fails.
 public final class SightlineClient: Sendable {
+    /// The library's version.
+    public static let version = "0.1.0"
+
     let configuration: ClientConfiguration
     let state: Mutex<ClientState>
     /// Wakes the stream's writer.
@@ -57,6 +60,13 @@ public final class SightlineClient: Sendable {
             state.spool = log
         }
         self.state = Mutex(state)
+        if configuration.flushesAtExit { UnclosedClients.add(self) }
+    }
+
+    deinit {
+        guard self.configuration.flushesAtExit else { return }
+        UnclosedClients.remove(ObjectIdentifier(self))
+        if let loss = self.loss { self.warn(loss) }
     }
 
     /// Creates a client with the defaults for a server at HOST:PORT.

@@ -18,7 +18,7 @@ public enum SightlineClientError: Error, Sendable, Equatable, CustomStringConver
     /// The client was closed, or its `run` was cancelled. `unacknowledged` has the events without a
     /// verdict.
     case closed
-    /// The time was over before every event had its verdict.
+    /// The time was over before every event had its verdict. `unacknowledged` has those without.
     case timedOut(FlushReport)
     /// The server permanently refuses this client. `unacknowledged` has the events without a
     /// verdict.
@@ -50,6 +50,7 @@ public enum SightlineClientError: Error, Sendable, Equatable, CustomStringConver
         case .timedOut(let report):
             return "\(report.pendingCount) events have no verdict yet, "
                 + "\(report.acknowledgedCount) have theirs"
+                + ClientStatistics.words(lastFailure: report.lastFailure)
         case .refused(let target, let code, let reason):
             return "\(target) refused the call with \(code): \(reason)"
         }

@@ -24,6 +24,8 @@ struct EventSender: Sendable {
         configuration.collectsResults = true
         configuration.reportsAccepted = true
         configuration.onInterruption = record.interrupt
+        // The command itself says what has no verdict.
+        configuration.flushesAtExit = false
         self.client = try SightlineClient(configuration)
         self.record = record
         self.target = configuration.address.description

@@ -89,6 +89,17 @@ func send(_ client: SightlineClient, _ arguments: Arguments, _ made: [Sightline_
 }
 
 if CommandLine.arguments.contains("--conformance") { exit(try await conform()) }
+if CommandLine.arguments.contains("--ending") {
+    let left: SightlineClient?
+    do {
+        left = try await end(Array(CommandLine.arguments.dropFirst(2)))
+    } catch {
+        FileHandle.standardError.write(Data("\(error)\n".utf8))
+        exit(1)
+    }
+    // Whoever does not close a client has it until the process ends.
+    withExtendedLifetime(left) { exit(0) }
+}
 let arguments = Arguments(Array(CommandLine.arguments.dropFirst()))
 let client = try SightlineClient(try configuration(arguments))
 // Made before the clock starts: an application has its events.

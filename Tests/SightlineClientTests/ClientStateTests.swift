@@ -1,0 +1,32 @@
+// What a client's calls and tasks share: which failures are told of.
+@testable internal import SightlineClient
+internal import SightlineProtos
+internal import Testing
+
+struct ClientStateTests {
+    @Test("a failure is told once in a row of them, and once in 30 s")
+    func tellings() throws {
+        let configuration = ClientConfiguration(address: try ServerAddress("127.0.0.1:1"))
+        let outbox = Outbox(
+            limits: configuration.limits, linger: .zero, answerTimeout: .seconds(1), jitter: { 0 })
+        var state = ClientState(configuration, outbox: outbox)
+        let interval = ClientState.tellingInterval
+        /// Gives an event its verdict, which ends a row of failures.
+        func settle(_ sequence: UInt64) throws {
+            _ = try state.take([1], now: { .zero })
+            state.openStream()
+            _ = state.outbox.nextStep(now: .seconds(1))
+            _ = state.receive(TestAnswers.ack(sequence), now: .seconds(1))
+            #expect(state.currentStatistics.lastFailure == nil)
+        }
+        #expect(state.fail("a", now: .zero))
+        #expect(!state.fail("b", now: interval))
+        #expect(state.currentStatistics.lastFailure == "b")
+        try settle(1)
+        #expect(state.fail("c", now: interval))
+        try settle(2)
+        let next = interval * 2
+        #expect(!state.fail("d", now: next - .nanoseconds(1)))
+        #expect(state.fail("e", now: next))
+    }
+}
