@@ -10,18 +10,21 @@ import concurrent.futures
 import json
 import os
 import sys
-import threading
 
 import grpc
 from sightline.v1 import sink_service_pb2 as pb
 from sightline.v1 import sink_service_pb2_grpc as pb_grpc
+
+# How long a write may take before the server is asked for more time: less than its grpc.ack_seconds, 10.
+BUSY_SECONDS = 3
 
 
 class Backend(pb_grpc.SinkServiceServicer):
     """Keeps a position and the refusals of each pair of journal and sink."""
 
     def __init__(self, path):
-        self.lock, self.ends, self.streams = threading.Lock(), {}, {}
+        self.ends, self.streams = {}, {}
+        self.writer = concurrent.futures.ThreadPoolExecutor(1)
         self.refused = collections.defaultdict(list)
         self.file = open(path, "a+b")
         self.file.seek(0)
@@ -41,16 +44,23 @@ class Backend(pb_grpc.SinkServiceServicer):
     def Deliver(self, requests, context):
         pair = None
         for request in requests:
-            with self.lock:
-                if request.HasField("hello"):
-                    pair = f"{request.hello.journal_id} {request.hello.sink}"
-                    self.streams[pair] = context  # From here on, no earlier stream adds anything.
-                    answer = pb.DeliverResponse(welcome=self.welcome(request.hello, pair))
-                elif request.HasField("batch") and self.streams.get(pair) is context:
-                    answer = pb.DeliverResponse(ack=self.take(request.batch, pair))
-                else:
-                    context.abort(grpc.StatusCode.ABORTED, "no hello, or a later stream")
-            yield answer
+            if request.HasField("hello"):
+                pair = f"{request.hello.journal_id} {request.hello.sink}"
+            answer = self.writer.submit(self.answer, request, pair, context)
+            # Nothing comes before Welcome.
+            seconds = BUSY_SECONDS if request.HasField("batch") else None
+            while concurrent.futures.wait([answer], seconds).not_done:
+                yield pb.DeliverResponse(busy=pb.Busy(delay={"seconds": BUSY_SECONDS}))
+            yield answer.result()
+
+    def answer(self, request, pair, context):
+        """The answer to a request, on the writer's thread: one after another."""
+        if request.HasField("hello"):
+            self.streams[pair] = context  # From here on, no earlier stream adds anything.
+            return pb.DeliverResponse(welcome=self.welcome(request.hello, pair))
+        if self.streams.get(pair) is not context:
+            context.abort(grpc.StatusCode.ABORTED, "no hello, or a later stream")
+        return pb.DeliverResponse(ack=self.take(request.batch, pair))
 
     def welcome(self, hello, pair):
         known = {"durable": self.ends[pair]} if pair in self.ends else {"nothing": {}}
