@@ -37,15 +37,16 @@ extension SightlineClient {
             "\(text)", metadata: ["target": "\(self.configuration.address)"])
     }
 
-    /// What is lost if the client goes now; nil if nothing is, or if it was closed, which says so.
+    /// What is lost if the client goes now; nil if nothing is, or if its close has said so.
     var loss: String? {
         self.state.withLock { state in
-            guard !state.isClosing, state.spool == nil, state.outbox.count > 0 else { return nil }
+            let isClosed = state.isClosing && state.isOver
+            guard !isClosed, state.spool == nil, state.outbox.count > 0 else { return nil }
             return "\(state.outbox.count) events have no verdict, and are lost: close the client "
                 + "first\(ClientStatistics.words(lastFailure: state.lastFailure))"
         }
     }
 
-    /// Whether `run` can still deliver events.
-    var isSending: Bool { self.state.withLock { $0.isRunning && !$0.isOver } }
+    /// Whether `run` has ended; it may not even have begun.
+    var isOver: Bool { self.state.withLock { $0.isOver } }
 }

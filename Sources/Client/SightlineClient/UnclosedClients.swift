@@ -43,7 +43,7 @@ enum UnclosedClients {
         let done = DispatchSemaphore(value: 0)
         Task.detached {
             await withDiscardingTaskGroup { group in
-                for client in clients where client.isSending {
+                for client in clients where !client.isOver {
                     group.addTask {
                         // What is left is told by the caller.
                         _ = try? await client.flush(timeout: .seconds(Self.patience))
