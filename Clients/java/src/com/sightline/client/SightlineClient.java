@@ -36,8 +36,8 @@ public final class SightlineClient implements AutoCloseable {
      */
     public static Options builder(String target) {
         if (target.startsWith("http://") || target.startsWith("https://")) {
-            throw new IllegalArgumentException("target: \"" + target + "\" is an address of the web;"
-                    + " write HOST:PORT, such as sightline.example:443, which has TLS unless"
+            throw new IllegalArgumentException("target: \"" + target + "\" is an address of the"
+                    + " web; write HOST:PORT, such as sightline.example:443, which has TLS unless"
                     + " plaintext() is called");
         }
         return builder(ManagedChannelBuilder.forTarget(target));
