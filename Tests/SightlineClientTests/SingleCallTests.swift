@@ -25,7 +25,7 @@ struct SingleCallTests {
         let error = await #expect(throws: TrackingClientError.self) {
             _ = try await TrackingClient(address: address, timeout: .seconds(30)).explain([])
         }
-        guard case .unreachable(let target, _) = error else {
+        guard case .unreachable(let target, _, _) = error else {
             Issue.record("another error: \(String(describing: error))")
             return
         }

@@ -30,7 +30,7 @@ package struct Report: Sendable, Equatable {
     /// The funnels of Firebase in-app messages.
     package var inAppMessages = Section<InAppFunnel>()
     /// The hits of each delivery over time, if requested.
-    package private(set) var series: ReportSeries?
+    package internal(set) var series: ReportSeries?
     /// The findings on deliveries, from the ledger; nil without a ledger.
     package var quality: [DeliveryTrouble]?
 

@@ -1,6 +1,6 @@
 // Raw payloads: the facts read from the JSON are put into the event's view, as those of a typed
 // payload are. Its ids are appended to the event in the journal.
-internal import WireFormat
+package import WireFormat
 
 extension EventView {
     /// Reads the ids that admission appended to an event with a raw payload. A client may have sent
