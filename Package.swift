@@ -184,7 +184,7 @@ let commands: [Target] = [
 let client: [Target] = [
     module(
         "Client/SightlineClient",
-        ["WireFormat"] + service + tracing + libraries("CoreMetrics", "DequeModule", "Logging")),
+        ["WireFormat"] + service + tracing + libraries("CoreMetrics", "DequeModule", "Logging"))
 ]
 
 /// The judges of other people's clients and backends, a product of its own.
@@ -337,8 +337,8 @@ let tools: [Target] = [
         exclude: ["run", "baseline.json"]),
     tool(
         "simulate",
-        ["FileSinks", "Operations", "SQLiteSink", "SightlineProtos", "TestSupport"] + hits
-            + running + sqlite,
+        ["CMalloc", "FileSinks", "Operations", "SQLiteSink", "SightlineProtos", "TestSupport"]
+            + hits + running + sqlite,
         path: "Tests/Simulation"),
     outside("PrintingServerExample", "Examples/sink-swift/Sources/PrintingServer", sinkLibrary),
     outside("SendingClientExample", "Examples/client-swift/Sources/SendingClient", clientLibrary),

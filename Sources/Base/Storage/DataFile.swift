@@ -8,8 +8,8 @@ internal import Synchronization
 /// A database that the server writes in its data directory, such as hits.db. A sink or a store
 /// opens it with a `Format` and a queue, and calls `read` and `write`, which run on that queue.
 ///
-/// Only its owner may read the file, and a group if one is given. A file of another format is never changed. While another
-/// program has locked it, calls throw until it can be opened.
+/// Only its owner may read the file, and a group if one is given. A file of another format is never
+/// changed. While another program has locked it, calls throw until it can be opened.
 package final class DataFile: Sendable {
     /// Describes the format of a database.
     package struct Format: Sendable {

@@ -54,13 +54,14 @@ extension SightlineClient {
             try? await self.ended.wait(for: Outbox.endTime)
         }
         try await self.closeSpool()
-        let (report, end, isKept) = self.state.withLock { state in
-            let report = state.report(of: count, pendingCount: state.outbox.count)
-            return (report, state.end, state.spool != nil)
+        let (report, end) = self.state.withLock { state in
+            (state.report(of: count, pendingCount: state.outbox.count), state.end)
         }
         guard report.pendingCount > 0 else { return report }
         if case .refused = end { throw end }
-        guard isKept else { throw SightlineClientError.timedOut(report) }
+        guard self.configuration.spool != nil else {
+            throw SightlineClientError.timedOut(report)
+        }
         return report
     }
 

@@ -72,7 +72,6 @@ package struct Application: Sendable {
             configuration: configuration, build: build, metrics: metrics, onFailure: onFailure)
         self.journal = journal
         life.recovered(journal.recovery)
-        if let room = DiskUsage.room(in: directory) { life.checkDisk(room: room) }
         let stores = try await DataStores(
             configuration: configuration, version: build.version, journal: journal,
             metrics: metrics, ownSinks: ownSinks, logger: logger)
@@ -113,10 +112,10 @@ package struct Application: Sendable {
                 onAdminListening(address)
                 adminBinding.finish()
             })
-        let summary = LogSummary(
-            of: metrics.registry, every: configuration.logSummaryInterval, logger: logger)
         let first: [(any Service)?] = [
-            summary, notifier, self.spans, JournalService(journal: journal), stores.sinks,
+            LogSummary(
+                of: metrics.registry, every: configuration.logSummaryInterval, logger: logger),
+            notifier, self.spans, JournalService(journal: journal), stores.sinks,
             stores.quarantine, reloader, access.certificates,
         ]
         self.services = Self.group(

@@ -18,7 +18,8 @@ struct LifeLog: Sendable {
         self.configuration = configuration
     }
 
-    /// Logs what the journal found. A torn record was never acknowledged; a lost one was.
+    /// Logs what the journal found, and whether it has room. A torn record was never acknowledged;
+    /// a lost one was.
     func recovered(_ recovery: JournalRecovery) {
         self.logger.log(
             level: recovery.losses > 0 ? .error : .info, "the journal is open",
@@ -30,15 +31,16 @@ struct LifeLog: Sendable {
                 "losses": .number(recovery.losses),
                 "milliseconds": .milliseconds(recovery.duration),
             ])
+        self.checkDisk()
     }
 
     /// Warns if the data directory may grow to more than its disk has: the journal then refuses
     /// events before its limit.
-    ///
-    /// - Parameter room: the bytes that are free, and those that the directory's files have.
-    func checkDisk(room: Int) {
+    private func checkDisk() {
         let budget = DiskBudget(self.configuration)
-        guard !budget.fits(into: room) else { return }
+        guard let room = DiskUsage.room(in: self.configuration.dataDirectory),
+            !budget.fits(into: room)
+        else { return }
         let limits = budget.limits.map { "\($0.name): \($0.bytes)" }.joined(separator: ", ")
         self.logger.warning(
             "the limits exceed the disk: lower them, or make room",

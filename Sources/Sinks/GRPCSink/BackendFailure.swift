@@ -80,8 +80,9 @@ struct BackendAhead: Error, Equatable, CustomStringConvertible {
         "its Welcome says that it has hits up to \(self.durable) of the journal \(self.journal), "
             + "whose newest group is \(self.newest): either its position is wrong, or the journal "
             + "is an older copy of what it was. Nothing is sent, since hits would be left out. "
-            + "After a restore give the journal a new id (\(Documentation.page("operations.md#restore"))), or else let "
-            + "the backend forget its position; then resume the sink"
+            + "After a restore give the journal a new id "
+            + "(\(Documentation.page("operations.md#restore"))), or else let the backend forget "
+            + "its position; then resume the sink"
     }
 }
 

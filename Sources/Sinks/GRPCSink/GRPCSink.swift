@@ -169,8 +169,9 @@ package actor GRPCSink: ResumableSink, PositionedSink, ProbeableSink {
         throw BackendFailure(
             "its Welcome says that it has hits up to \(durable) of the journal \(hits.journal), "
                 + "but that group has other hits: the sink's filter was changed, or the journal is "
-                + "an older copy of what it was (\(Documentation.page("operations.md#restore"))). All from "
-                + "\(first.sequence) on is sent, also what it may have")
+                + "an older copy of what it was "
+                + "(\(Documentation.page("operations.md#restore"))). All from \(first.sequence) on "
+                + "is sent, also what it may have")
     }
 
     /// A backend that is behind what it had acknowledged has lost hits.

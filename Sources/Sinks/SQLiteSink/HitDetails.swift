@@ -85,12 +85,13 @@ enum HitDetails {
             .joined(separator: " ")
         return """
             (\(Self.walk([path])) SELECT CASE number \(cases) ELSE number END FROM walk
-                WHERE number > 0 AND tag < 128 AND message << 7 | tag = \(Self.list([path])) LIMIT 1)
+                WHERE number > 0 AND tag < 128 AND message << 7 | tag = \(Self.list([path]))
+                LIMIT 1)
             """
     }
 
-    /// Maps as JSON. A map's entry is a message with a key and a value; of a key that is there twice
-    /// the last value counts.
+    /// Maps as JSON. A map's entry is a message with a key and a value; of a key that is there
+    /// twice the last value counts.
     private static func map(_ paths: [UInt32]...) -> String {
         """
         (\(Self.walk(paths.map { $0 + [10] })) SELECT json_group_object(key, value) FROM (
@@ -126,7 +127,8 @@ enum HitDetails {
                         WHEN tag & 7 = 2 THEN \(Self.size) + \(Self.varint)
                         ELSE iif(tag & 7 = 1, 8, 4) END, stop
                 FROM walk WHERE next < stop
-                UNION ALL SELECT event, message << 7 | tag, start, 0, 0, start, start, start + number
+                UNION ALL
+                SELECT event, message << 7 | tag, start, 0, 0, start, start, start + number
                 FROM walk WHERE number > 0 AND tag < 128
                     AND message << 7 | tag IN (\(Self.list(messages))))
             """

@@ -38,7 +38,8 @@ struct FirstBytesHandlerTests {
         ])
     func told(expected: FirstBytesHandler.Expected, request: String, words: String) throws {
         try self.add(expected)
-        try self.channel.writeOutbound(ByteBuffer(string: "SETTINGS"))
+        // It is not written yet, and so is not waited for.
+        self.channel.writeAndFlush(ByteBuffer(string: "SETTINGS"), promise: nil)
         #expect(try self.sent() == "", "the peer has said nothing yet")
         try self.receive(request)
         let answer = try self.sent()
@@ -59,7 +60,8 @@ struct FirstBytesHandlerTests {
         ])
     func passes(expected: FirstBytesHandler.Expected, bytes: String) throws {
         try self.add(expected)
-        try self.channel.writeOutbound(ByteBuffer(string: "SETTINGS"))
+        // It is not written yet, and so is not waited for.
+        self.channel.writeAndFlush(ByteBuffer(string: "SETTINGS"), promise: nil)
         try self.receive(bytes)
         #expect(try self.passedOn() == bytes && self.sent() == "SETTINGS")
         try self.receive("GET ")

@@ -1,4 +1,5 @@
 // What a year takes on disk and in memory, measured at the end of each process.
+internal import CMalloc
 internal import Foundation
 internal import GRDB
 internal import Glibc
@@ -9,7 +10,7 @@ struct YearMeasure: Sendable {
     let day: Int
     /// How long the process took to open all its files; 0 where others run beside it.
     let start: Duration
-    /// The process's resident memory; 0 where others run in it.
+    /// What the process has allocated; 0 where others run in it.
     let memoryBytes: Int
     /// The number of files in the data directory.
     let fileCount: Int
@@ -43,7 +44,7 @@ struct YearMeasure: Sendable {
         let files = try FileManager.default.subpathsOfDirectory(atPath: directory)
         try self.init(
             day: day, start: isAlone ? start : .zero,
-            memoryBytes: isAlone ? Self.residentBytes() : 0, fileCount: files.count,
+            memoryBytes: isAlone ? Self.allocatedBytes() : 0, fileCount: files.count,
             bytes: files.reduce(into: [:]) { bytes, name in
                 let key = name.hasPrefix("journal/segment-") ? Self.segments : name
                 bytes[key, default: 0] += Self.size(of: directory + "/" + name)
@@ -79,10 +80,11 @@ struct YearMeasure: Sendable {
         }
     }
 
-    private static func residentBytes() throws -> Int {
-        let text = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
-        let pages = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
-        return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
+    /// What is allocated. Resident is more: each start within this process has threads of its own,
+    /// and malloc keeps the arenas of those that have ended.
+    private static func allocatedBytes() -> Int {
+        let heap = mallinfo2()
+        return Int(heap.uordblks) + Int(heap.hblkhd)
     }
 
     // MARK: The table

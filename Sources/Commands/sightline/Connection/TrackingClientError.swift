@@ -33,8 +33,8 @@ package enum TrackingClientError: Error, Sendable, Equatable, CustomStringConver
         case .gaveUp(let target, let unsettled, let seconds, let lastFailure, let fix):
             let reason = lastFailure.map { "; the last failure was: \($0.printable)" } ?? ""
             return "\(unsettled) events have no verdict: \(target) settled none for "
-                + "\(seconds.formattedSeconds) s\(reason). \(fix ?? Self.absence). Then send again: "
-                + "what it knows already comes back as DUPLICATE"
+                + "\(seconds.formattedSeconds) s\(reason). \(fix ?? Self.absence). Then send "
+                + "again: what it knows already comes back as DUPLICATE"
         case .refused(let target, let code, let reason, let unsettled):
             let rest = unsettled == 0 ? "" : "; \(unsettled) events have no verdict"
             return "\(target) refused the call with \(code): \(reason.printable)\(rest)"

@@ -108,7 +108,8 @@ extension FirstBytesHandler {
             switch expected {
             case .http2:
                 "This port speaks gRPC (HTTP/2): send events with a client library of Sightline "
-                    + "or `sightline send`. The live page, metrics and probes are at admin.listen.\n"
+                    + "or `sightline send`. The live page, metrics and probes are at "
+                    + "admin.listen.\n"
             case .tls:
                 "This port speaks TLS, and gRPC in it: give the client the roots of the server's "
                     + "certificate, as in `sightline send --tls-roots FILE`.\n"

@@ -98,13 +98,19 @@ struct OpenTelemetryVariables {
         for variable in row.variables {
             guard let text = self.environment[variable] else { continue }
             let value = row.value(text)
-            if key.takes(value), key.problems(value).isEmpty {
+            if key.takes(value), key.problems(value).isEmpty, !Self.hasUnit(value, key.standard) {
                 self.values[row.key] = (value, variable)
                 return
             }
             let shown = key.isSecret ? ShownValue.mask : text
             self.warn(variable, shown, "cannot be taken as \(row.key)")
         }
+    }
+
+    /// Whether a number has a unit, as ours may: those of OpenTelemetry are numbers alone.
+    private static func hasUnit(_ value: String, _ standard: StandardValue) -> Bool {
+        guard case .number = standard else { return false }
+        return Int(value) == nil
     }
 
     /// An endpoint without a scheme is encrypted, unless OTEL_EXPORTER_OTLP_INSECURE says not.
