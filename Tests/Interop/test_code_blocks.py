@@ -61,6 +61,7 @@ def of_a_payload(language: str) -> str:
 
 
 FRAMES = [
+    Frame("go", r"^event\.SubjectId", of_a_payload("go").replace("@", 'subject := "s-1"\n\t@')),
     *(Frame(language, r"payload(?s:.*)\.send\(|\.Send\(", of_a_payload(language))
       for language in libraries.FRAMES),
     Frame("python", r"^def traceparent\(", """
@@ -112,6 +113,7 @@ def run_program(block: Block, terminal) -> None:  # noqa: F811
                    "java": ("First.java", f"java -cp '{libraries.BUILT}/java/*' First.java"),
                    }[block.language]
     (terminal.home / name).write_text(program)
+    (terminal.home / "payload.json").write_text('{"_mId": "h1", "_dId": "1f"}')
     paths = os.pathsep.join([libraries.environment()["PYTHONPATH"],
                              terminal.variables["PYTHONPATH"]])
     terminal.variables |= {name: value for name, value in libraries.environment().items()

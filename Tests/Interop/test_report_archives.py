@@ -17,12 +17,16 @@ SECONDS = 60
 def archive(tmp_path_factory):
     """The files of a server that has stopped, and what hits.db gives for the same events."""
     home = tmp_path_factory.mktemp("archives")
-    answers = {}
+    answers, half = {}, len(events()) // 2
     for sink in ("jsonl", "sqlite"):
         server = Server(home / sink, f"--sink={sink}", "--set=jsonl.file_bytes=1000").start()
         try:
             with server.channel() as channel:
-                server.stub(channel).RecordEvents(s.RecordEventsRequest(events=events()))
+                # A file ends with a batch, so there are two.
+                for part in (events()[:half], events()[half:]):
+                    server.stub(channel).RecordEvents(s.RecordEventsRequest(events=part))
+                    if sink == "jsonl":
+                        wait_until(lambda: lines(home) > 0, "hits in a file")
             if sink == "jsonl":
                 wait_until(lambda: lines(home) == HITS, "all hits in files")
             else:

@@ -64,8 +64,8 @@ extension SightlineClient {
     /// Keeps why a stream has failed, and logs it once, unless the application is told of each.
     private func note(_ failure: StreamFailure) {
         var reason = "\(failure.code): \(failure.reason)"
-        if !self.configuration.security.isEncrypted, reason.contains("HTTP/2 connection preface") {
-            reason += " If the server speaks TLS, set security to .tls()"
+        if failure.isClosedInPlaintext {
+            reason += ". If the server speaks TLS, set security to .tls()"
         }
         let now = self.now()
         let (isNews, count) = self.state.withLock { ($0.fail(reason, now: now), $0.outbox.count) }

@@ -242,12 +242,11 @@ struct ReportCommand: AsyncParsableCommand {
             Console.write(lines.map { $0 + "\r\n" }.joined(), to: STDOUT_FILENO)
             report.notes.forEach(Console.error)
         } else {
-            let lines = ReportTable(report).lines()
-            lines.forEach(Console.out)
+            ReportTable(report).lines().forEach(Console.out)
             report.pushDetails?.lines().forEach(Console.out)
             report.inAppDetails?.lines().forEach(Console.out)
             report.series?.lines().forEach(Console.out)
-            if lines.isEmpty {
+            if report.deliveries.rows.isEmpty, report.inAppMessages.rows.isEmpty {
                 Console.error("no hits: \(report.range)")
                 report.notes.forEach(Console.error)
             }

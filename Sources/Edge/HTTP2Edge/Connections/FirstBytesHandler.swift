@@ -1,7 +1,6 @@
 internal import NIOCore
 
-/// Looks at a connection's first bytes, and tells a peer that speaks HTTP/1, or no TLS where the
-/// port has it, what this port is.
+/// Looks at a connection's first bytes, and tells a peer that speaks HTTP/1 what this port is.
 ///
 /// Until then it holds back what the transport sends first, its SETTINGS: they would be garbage to
 /// such a peer. A client of HTTP/2 does not wait for them (RFC 9113, section 3.4).
@@ -11,11 +10,11 @@ final class FirstBytesHandler: ChannelDuplexHandler {
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// What the bytes have to be.
+    /// What the port speaks. All that does not begin as a request of HTTP/1 passes: HTTP/2 where
+    /// TLS is expected, too, as its clients name the end of the handshake better than an answer of
+    /// HTTP/1.
     enum Expected {
-        /// HTTP/2: anything that does not begin as a request of HTTP/1 passes.
         case http2
-        /// A TLS handshake: no request of HTTP, of whatever version, passes.
         case tls
     }
 
@@ -27,8 +26,6 @@ final class FirstBytesHandler: ChannelDuplexHandler {
 
     /// The beginnings of HTTP/1's requests. A peer that sends less of them at once gets no words.
     private static let methods = ["GET ", "HEAD", "POST", "PUT ", "DELE", "OPTI", "PATC", "CONN"]
-    /// The beginning of HTTP/2's preface.
-    private static let preface = "PRI "
 
     private let expected: Expected
     private var state = State.waiting
@@ -46,7 +43,7 @@ final class FirstBytesHandler: ChannelDuplexHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         if self.state == .waiting {
             let start = self.unwrapInboundIn(data).readableBytesView.prefix(4)
-            if self.refuses(String(decoding: start, as: UTF8.self)) {
+            if Self.methods.contains(String(decoding: start, as: UTF8.self)) {
                 self.refuse(context)
             } else {
                 self.pass(context)
@@ -73,10 +70,6 @@ final class FirstBytesHandler: ChannelDuplexHandler {
 }
 
 extension FirstBytesHandler {
-    private func refuses(_ start: String) -> Bool {
-        Self.methods.contains(start) || (self.expected == .tls && start == Self.preface)
-    }
-
     private func pass(_ context: ChannelHandlerContext) {
         self.state = .passing
         for (bytes, promise) in self.held {
@@ -90,8 +83,11 @@ extension FirstBytesHandler {
         self.state = .refused
         self.dropHeld()
         let answer = context.channel.allocator.buffer(string: Self.answer(self.expected))
-        context.writeAndFlush(self.wrapOutboundOut(answer), promise: nil)
-        // If it closed with unread bytes, the kernel would send RST and the peer lose the answer.
+        // Who reads to the end has it now. If it closed with unread bytes, the kernel would send RST
+        // and the peer lose the answer.
+        context.writeAndFlush(self.wrapOutboundOut(answer)).assumeIsolated().whenComplete { _ in
+            context.close(mode: .output, promise: nil)
+        }
         self.closing = context.eventLoop.assumeIsolated().scheduleTask(
             in: ConnectionGuard.farewell
         ) { context.close(promise: nil) }
