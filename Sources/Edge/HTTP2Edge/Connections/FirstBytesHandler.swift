@@ -83,8 +83,8 @@ extension FirstBytesHandler {
         self.state = .refused
         self.dropHeld()
         let answer = context.channel.allocator.buffer(string: Self.answer(self.expected))
-        // Who reads to the end has it now. If it closed with unread bytes, the kernel would send RST
-        // and the peer lose the answer.
+        // Who reads to the end has it now. If all closed with unread bytes, the kernel would send
+        // RST, and the peer lose the answer.
         context.writeAndFlush(self.wrapOutboundOut(answer)).assumeIsolated().whenComplete { _ in
             context.close(mode: .output, promise: nil)
         }
