@@ -33,12 +33,13 @@ extension ReportQuery {
         "iif(occur_time BETWEEN 0 AND receive_time, occur_time, receive_time)"
 
     /// The first hit of a notification, and of an in-app message's recipient, is the one that
-    /// happened first. Names of campaigns are in the table alone.
+    /// happened first; what its sender reports of it is none. Names of campaigns are in the table
+    /// alone.
     private static let occurred = """
         SELECT time / \(Self.hour) AS hour, tenant, app, delivery, product, platform, kind,
             count(*) AS hits, sum(of_kind = 1) AS first_hits,
-            sum(of_all = 1 AND (product <> \(Product.firebase.rawValue) OR who <> ''))
-                AS notifications,
+            sum(of_all = 1 AND NOT is_send
+                AND (product <> \(Product.firebase.rawValue) OR who <> '')) AS notifications,
             min(time) AS first_time, max(time) AS last_time, NULL AS campaign, 0 AS newest
         FROM (
             SELECT *,
@@ -46,12 +47,14 @@ extension ReportQuery {
                     PARTITION BY tenant, app, product, delivery, who, kind ORDER BY time, id)
                     AS of_kind,
                 row_number() OVER (
-                    PARTITION BY tenant, app, product, delivery, who ORDER BY time, id) AS of_all
+                    PARTITION BY tenant, app, product, delivery, who, is_send ORDER BY time, id)
+                    AS of_all
             FROM (
                 SELECT id, \(Self.occurrence) AS time, tenant, coalesce(app, 0) AS app, delivery,
                     product, coalesce(platform, 0) AS platform, kind,
                     iif(product = \(Product.firebase.rawValue), coalesce(subject_id, ''),
-                        broadlog_id) AS who
+                        broadlog_id) AS who,
+                    kind >= \(HitKind.sent.rawValue) AS is_send
                 FROM stored_hits))
         GROUP BY 1, 2, 3, 4, 5, 6, 7
         """

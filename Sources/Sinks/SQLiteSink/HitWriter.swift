@@ -149,8 +149,9 @@ final class HitWriter {
 
     private func write(_ pending: PendingEvent, in database: Database) throws {
         let event = pending.event
-        let known = HitMarks(rawValue: self.index.add(event.kinds.rawValue, at: pending.fact))
-        let new = HitKinds(rawValue: event.kinds.rawValue & ~known.rawValue)
+        let marks = HitMarks(event.kinds)
+        let known = HitMarks(rawValue: self.index.add(marks.rawValue, at: pending.fact))
+        let new = known.missing(in: event.kinds)
         guard !new.isEmpty else { return }
         let earlier = self.earlierKinds(pending, known, new)
         let isNewRecipient = self.isNewRecipient(pending)
@@ -158,7 +159,8 @@ final class HitWriter {
         let campaign = try self.campaign(of: pending)
         let time = pending.request.receiveTime
         let hour = self.folding.start(of: time.quotient(by: 3_600_000_000))
-        var isFirst = isNewRecipient ?? earlier.isEmpty
+        // A notification that was sent, and of which nothing was reported, counts as none yet.
+        var isFirst = isNewRecipient ?? (earlier.isEmpty && new.isDisjoint(with: .sends))
         var first: HitPartitions.NewRow?
         var left = new.rawValue
         while left != 0 {
@@ -188,9 +190,9 @@ final class HitWriter {
     private func earlierKinds(
         _ pending: PendingEvent, _ known: HitMarks, _ new: HitKinds
     ) -> HitKinds {
-        guard let notification = pending.notification else { return known.kinds }
+        guard let notification = pending.notification else { return known.reported }
         let marks = HitMarks(ofButton: new)
-        return HitMarks(rawValue: self.index.add(marks.rawValue, at: notification)).kinds
+        return HitMarks(rawValue: self.index.add(marks.rawValue, at: notification)).reported
     }
 
     /// Whether an in-app message's recipient had no hit before; nil for other events.

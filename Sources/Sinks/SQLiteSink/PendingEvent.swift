@@ -13,22 +13,41 @@ struct PendingEvent {
 }
 
 /// The marks of a key in `HitIndex`: the kinds of hits that were counted (bits 1 to 10), the kinds
-/// of hits of the notification's action buttons (bits 11 to 13), and recipients (bit 14).
+/// of hits of the notification's action buttons (bits 11 to 13), and recipients (bit 14). A sender's
+/// facts take the bits 7 to 9 of a notification, which has no hits of in-app messages.
 struct HitMarks {
     let rawValue: UInt16
 
     static let recipient = HitMarks(rawValue: 1 << 14)
     private static let buttonShift: UInt16 = 10
 
+    /// From a sender's kinds to their bits.
+    private static let sendShift: UInt16 = 4
+
     init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    /// The marks of an event's hits.
+    init(_ kinds: HitKinds) {
+        let sends = kinds.rawValue & HitKinds.sends.rawValue
+        self.rawValue = kinds.rawValue & ~sends | sends >> Self.sendShift
+    }
 
     /// The marks that a button's hits add to their notification.
     init(ofButton kinds: HitKinds) {
         self.rawValue = (kinds.rawValue & 0b1110) << Self.buttonShift
     }
 
-    /// The kinds of hits of the notification, with or without a button.
-    var kinds: HitKinds {
-        HitKinds(rawValue: self.rawValue & 0x7fe | self.rawValue >> Self.buttonShift & 0b1110)
+    /// The kinds among an event's that are not marked.
+    func missing(in kinds: HitKinds) -> HitKinds {
+        kinds.subtracting(
+            HitKinds(
+                rawValue: self.rawValue & 0x7fe
+                    | self.rawValue << Self.sendShift & HitKinds.sends.rawValue))
+    }
+
+    /// The kinds of hits of the notification that its recipient's device has reported, with or
+    /// without a button.
+    var reported: HitKinds {
+        HitKinds(rawValue: self.rawValue & 0x7e | self.rawValue >> Self.buttonShift & 0b1110)
     }
 }

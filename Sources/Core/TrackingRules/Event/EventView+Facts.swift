@@ -6,6 +6,7 @@ extension EventView {
         switch self.interaction {
         case .push: Product(number: self.push.product) ?? .standard
         case .trackAction: Product(number: self.trackAction.product) ?? .standard
+        case .pushSend: Product(number: self.pushSend.product) ?? .standard
         case .inApp, .none: .firebase
         }
     }
@@ -15,6 +16,7 @@ extension EventView {
         switch self.interaction {
         case .push: self.push.fields.deliveryID
         case .trackAction: self.trackAction.deliveryID
+        case .pushSend: self.pushSend.deliveryID
         case .inApp: self.inApp.messageID
         case .none: .none
         }
@@ -25,16 +27,17 @@ extension EventView {
         switch self.interaction {
         case .push: self.push.fields.messageID
         case .trackAction: self.trackAction.broadlogID
+        case .pushSend: self.pushSend.broadlogID
         case .inApp, .none: .none
         }
     }
 
-    /// The tracking flag; nil if absent, as it always is of an in-app message.
+    /// The tracking flag; nil if absent, as it always is of an in-app message and of a send.
     var flag: Bytes? {
         switch self.interaction {
         case .push: self.push.fields.flag
         case .trackAction: self.trackAction.flag
-        case .inApp, .none: nil
+        case .inApp, .pushSend, .none: nil
         }
     }
 
@@ -45,7 +48,7 @@ extension EventView {
         switch self.interaction {
         case .push: self.push.actionIdentifier
         case .inApp: self.inApp.actionText.cut(to: Limits.nameBytes)
-        case .trackAction, .none: .none
+        case .trackAction, .pushSend, .none: .none
         }
     }
 

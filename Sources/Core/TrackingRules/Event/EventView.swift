@@ -24,12 +24,14 @@ package struct EventView {
     package var tracestate = Bytes.none
     /// Which member of the `interaction` oneof is set.
     package var interaction = Interaction.none
-    /// The push interaction. This view and the next two are empty unless `interaction` names them.
+    /// The push interaction. This view and the next three are empty unless `interaction` names them.
     package var push = PushView()
     /// The track action.
     package var trackAction = TrackActionView()
     /// The in-app interaction.
     package var inApp = InAppView()
+    /// What a sender did with a push.
+    package var pushSend = PushSendView()
 
     /// A Timestamp as sent, without range checks.
     package struct OccurTime: Equatable {
@@ -57,6 +59,7 @@ package struct EventView {
         case push
         case trackAction
         case inApp
+        case pushSend
 
         /// The member that a field of the event sets; nil if it sets none.
         init?(tag: UInt32) {
@@ -65,6 +68,7 @@ package struct EventView {
             case Field.push: self = .push
             case Field.trackAction: self = .trackAction
             case Field.inApp: self = .inApp
+            case Field.pushSend: self = .pushSend
             default: return nil
             }
         }
@@ -102,6 +106,9 @@ package struct EventView {
             case Field.inApp:
                 self.begin(.inApp)
                 try self.inApp.merge(try reader.message())
+            case Field.pushSend:
+                self.begin(.pushSend)
+                try self.pushSend.merge(try reader.message())
             case Field.rawIDs: try self.mergeRawIDs(try reader.message())
             default: try reader.skip(tag)
             }
@@ -143,5 +150,6 @@ package struct EventView {
         self.push = PushView()
         self.trackAction = TrackActionView()
         self.inApp = InAppView()
+        self.pushSend = PushSendView()
     }
 }

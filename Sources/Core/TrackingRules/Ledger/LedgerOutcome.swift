@@ -1,6 +1,6 @@
 /// What became of an event, as the ledger counts it. The numbers are stored and must never change.
 package struct LedgerOutcome: RawRepresentable, Hashable, Sendable {
-    /// 1 to 11: accepted. 17 to 27: duplicate. 33 to 47: a warning. From 48 on: the constants
+    /// 1 to 14: accepted. 17 to 30: duplicate. 33 to 47: a warning. From 48 on: the constants
     /// below.
     package let rawValue: UInt8
     /// Creates an outcome from its number.
@@ -27,8 +27,8 @@ package struct LedgerOutcome: RawRepresentable, Hashable, Sendable {
     /// The number's meaning; nil for an unknown one.
     package var meaning: Meaning? {
         switch self.rawValue {
-        case 1...11: .accepted(Self.kinds(of: self.rawValue))
-        case 17...27: .duplicate(Self.kinds(of: self.rawValue - 16))
+        case 1...14: .accepted(Self.kinds(of: self.rawValue))
+        case 17...30: .duplicate(Self.kinds(of: self.rawValue - 16))
         case 33...47: .warning(self.rawValue - 32)
         case 48: .closedImpression
         default: Self.refusals.first { $0.1 == self.rawValue }.map { .refused($0.0) }
@@ -62,12 +62,18 @@ package struct LedgerOutcome: RawRepresentable, Hashable, Sendable {
     /// The only set of two: an event gives one hit, or a click and an open (D14).
     private static let clickAndOpen: HitKinds = [HitKinds(.click), HitKinds(.open)]
 
+    /// The numbers of a click with its open, and from it on of the kinds that came later: they are
+    /// one higher than in `HitKind`.
+    private static let numberOfBoth: UInt8 = 11
+
     private static func number(_ kinds: HitKinds) -> UInt8 {
-        kinds == Self.clickAndOpen
-            ? 11 : UInt8(truncatingIfNeeded: kinds.rawValue.trailingZeroBitCount)
+        if kinds == Self.clickAndOpen { return Self.numberOfBoth }
+        let kind = UInt8(truncatingIfNeeded: kinds.rawValue.trailingZeroBitCount)
+        return kind < Self.numberOfBoth ? kind : kind &+ 1
     }
 
     private static func kinds(of number: UInt8) -> HitKinds {
-        number == 11 ? Self.clickAndOpen : HitKinds(rawValue: 1 << UInt16(number))
+        if number == Self.numberOfBoth { return Self.clickAndOpen }
+        return HitKinds(rawValue: 1 << UInt16(number < Self.numberOfBoth ? number : number &- 1))
     }
 }

@@ -1,4 +1,4 @@
-// The tracking rules D1…D58 as one pure function from an event and a policy to a judgement. They
+// The tracking rules D1…D63 as one pure function from an event and a policy to a judgement. They
 // apply in the order form, consent, flag, ids, product; the first that refuses decides the verdict.
 internal import WireFormat
 
@@ -8,8 +8,10 @@ extension RuleSet {
         let deliveryID: Bytes
         let broadlogID: Bytes
         let place: IDPlace
-        let flag: TrackingFlag
-        let platform: Platform
+        /// The tracking flag; nil if it has no say, as in a sender's facts (D59).
+        let flag: TrackingFlag?
+        /// The platform; nil if it is unknown and no rule needs it.
+        let platform: Platform?
         let product: Product
         /// The kind or action with its number, as text for the steps.
         let report: (word: StaticString, number: Int32)
@@ -24,8 +26,12 @@ extension RuleSet {
         guard self.consentIsGiven(by: event, steps: &steps) else {
             return .suppressed(.suppressedConsent)
         }
-        steps.note("flag: \(facts.flag.explanation)")
-        if let verdict = facts.flag.suppression { return .suppressed(verdict) }
+        if let flag = facts.flag {
+            steps.note("flag: \(flag.explanation)")
+            if let verdict = flag.suppression { return .suppressed(verdict) }
+        } else {
+            steps.note("flag: not asked, for it is about what apps report (D59)")
+        }
         let areStandard = Self.areStandardIDs(facts.deliveryID, facts.broadlogID)
         let violations =
             areStandard

@@ -1,4 +1,4 @@
-// The tracking rules D1…D58 as one pure function from an event and a policy to a judgement. They
+// The tracking rules D1…D63 as one pure function from an event and a policy to a judgement. They
 // apply in the order form, consent, flag, ids, product; the first that refuses decides the verdict.
 internal import WireFormat
 
@@ -52,6 +52,7 @@ package struct RuleSet: Sendable {
         case .push: judgement = self.judgePush(event, raw, steps: &steps)
         case .trackAction: judgement = self.judgeTrackAction(event, steps: &steps)
         case .inApp: judgement = self.judgeInApp(event, steps: &steps)
+        case .pushSend: judgement = self.judgePushSend(event, steps: &steps)
         }
         if judgement.verdict == .accepted, Self.isSkewed(event.occurTime, from: receiveTime) {
             judgement.warnings.insert(.clockSkew)
@@ -91,10 +92,12 @@ package struct RuleSet: Sendable {
         switch event.interaction {
         case .none:
             violations.require(
-                "interaction", "push, track_action or in_app says what happened: set one of them")
+                "interaction",
+                "push, track_action, in_app or push_send says what happened: set one of them")
         case .push: self.addPushViolations(of: event, raw, to: &violations)
         case .trackAction: self.addViolations(of: event.trackAction, to: &violations)
         case .inApp: self.addViolations(of: event.inApp, in: event, to: &violations)
+        case .pushSend: self.addViolations(of: event.pushSend, in: event, to: &violations)
         }
         return violations
     }

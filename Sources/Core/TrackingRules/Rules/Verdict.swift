@@ -73,6 +73,9 @@ package enum HitKind: UInt8, Sendable, CaseIterable {
     case inAppClick = 8
     case inAppDismissal = 9
     case inAppDisplayError = 10
+    case sent = 11
+    case sendFailed = 12
+    case sendSkipped = 13
 
     /// The product's own number for the kind (D9, D12); 0 if it has none.
     package func campaignAction(of product: Product) -> UInt32 {
@@ -100,6 +103,9 @@ package enum HitKind: UInt8, Sendable, CaseIterable {
         case .inAppClick: "in_app_click"
         case .inAppDismissal: "in_app_dismissal"
         case .inAppDisplayError: "in_app_display_error"
+        case .sent: "sent"
+        case .sendFailed: "send_failed"
+        case .sendSkipped: "send_skipped"
         }
     }
 }
@@ -112,7 +118,9 @@ package struct HitKinds: OptionSet, Sendable, Equatable {
     /// Creates a set from its bits.
     package init(rawValue: UInt16) { self.rawValue = rawValue }
     /// All kinds.
-    static let all = HitKinds(rawValue: 0x7fe)
+    static let all = HitKinds(rawValue: 0x3ffe)
+    /// What a sender reports of a push; all others are what a device reports.
+    package static let sends = HitKinds(rawValue: 0x3800)
     /// Creates a set of one kind.
     package init(_ kind: HitKind) { self.rawValue = 1 << UInt16(kind.rawValue) }
 
