@@ -88,6 +88,7 @@ struct BenchEventsTests {
                 received.insert(id)
             case .inApp(let message): kind = message.event.map { "\($0)" }.map(Self.name) ?? ""
             case .trackAction: kind = "action"
+            case .pushSend: kind = "send"
             case nil: kind = ""
             }
             counts[event.platform, default: [:]][kind, default: 0] += 1

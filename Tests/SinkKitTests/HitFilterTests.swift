@@ -145,6 +145,7 @@ extension Sightline_V1_TrackingRecord {
         switch self.event.interaction {
         case .push(let push): product = push.product
         case .trackAction(let action): product = action.product
+        case .pushSend(let send): product = send.product
         default: return "firebase"
         }
         return product == .classic ? "classic" : "standard"

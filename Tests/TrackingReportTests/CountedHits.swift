@@ -18,12 +18,14 @@ struct ReadHit {
     let event: Sightline_V1_TrackingEvent
 
     var isInApp: Bool { self.kind.hasPrefix("in_app") }
+    var isSend: Bool { self.kind.hasPrefix("sen") }
 
     var product: String {
         let product =
             switch self.event.interaction {
             case .push(let push): push.product
             case .trackAction(let action): action.product
+            case .pushSend(let send): send.product
             case .inApp, nil: Sightline_V1_CampaignProduct.unspecified
             }
         return product == .classic ? "classic" : "standard"
@@ -47,7 +49,7 @@ struct CountedHits {
             let isFirst =
                 hit.isInApp
                 ? !hit.subject.isEmpty && seen.insert(message).inserted
-                : seen.insert(notification).inserted
+                : !hit.isSend && seen.insert(notification).inserted
             let isFirstOfKind = seen.insert(notification + "|" + hit.kind).inserted
             guard hit.receiveTime >= since ?? .min, hit.receiveTime < until ?? .max else {
                 continue

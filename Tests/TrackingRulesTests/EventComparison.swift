@@ -31,6 +31,9 @@ struct EventComparison {
             self.compare(view.trackAction, expected)
             self.sameMap(nil, [:], in: view)
         case (.inApp, .inApp(let expected)): self.compare(view.inApp, expected, in: view)
+        case (.pushSend, .pushSend(let expected)):
+            self.compare(view.pushSend, expected)
+            self.sameMap(nil, [:], in: view)
         default: self.differences.append("interaction")
         }
     }
@@ -79,6 +82,17 @@ struct EventComparison {
         self.same("has flag", action.flag != nil, proto.hasAcsDeliveryTracking)
         self.same("flag", action.flag ?? .none, proto.acsDeliveryTracking)
         self.same("product", Int(action.product), proto.product.rawValue)
+    }
+
+    private mutating func compare(_ send: PushSendView, _ proto: Sightline_V1_PushSend) {
+        self.same("broadlog_id", send.broadlogID, proto.broadlogID)
+        self.same("delivery_id", send.deliveryID, proto.deliveryID)
+        self.same("product", Int(send.product), proto.product.rawValue)
+        self.same("outcome", Int(send.outcome), proto.outcome.rawValue)
+        self.same("reason", Int(send.reason), proto.reason.rawValue)
+        self.same("provider_code", send.providerCode, proto.providerCode)
+        self.same("provider_message_id", send.providerMessageID, proto.providerMessageID)
+        self.same("display", Int(send.display), proto.display.rawValue)
     }
 
     private mutating func compare(

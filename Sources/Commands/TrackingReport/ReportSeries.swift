@@ -147,6 +147,7 @@ extension ReportSeries.Row {
         case .open: counts.opens += hits
         case .inAppDismissal: counts.inAppDismissals += hits
         case .button1, .button2, .close, .inAppDisplayError, nil: counts.further += hits
+        case .sent, .sendFailed, .sendSkipped: return
         }
         if isIOS { self.ios = counts } else { self.others = counts }
     }

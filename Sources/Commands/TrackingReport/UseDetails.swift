@@ -72,7 +72,7 @@ package struct UseDetails: Sendable, Equatable {
         """
         SELECT tenant, delivery, kind, event FROM \(query.hits)
         WHERE product \(subject == .inApp ? "=" : "<>") \(Product.firebase.rawValue)
-            AND \(ReportQuery.condition)
+            AND kind < \(HitKind.sent.rawValue) AND \(ReportQuery.condition)
         """
     }
 
@@ -101,7 +101,7 @@ package struct UseDetails: Sendable, Equatable {
         case .button1: "button_1"
         case .button2: "button_2"
         case .close: "close"
-        case nil: "unknown"
+        case .sent, .sendFailed, .sendSkipped, nil: "unknown"
         }
     }
 }

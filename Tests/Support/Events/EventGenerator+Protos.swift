@@ -18,13 +18,14 @@ extension EventGenerator {
             event.occurTime.nanos = Int32(truncatingIfNeeded: self.number())
         }
         if self.dice.chance(20) { event.traceContext.traceparent = self.text() }
-        switch self.dice.below(7) {
+        switch self.dice.below(8) {
         case 0: break
         case 1, 2: event.push = self.push()
         case 3:
             event.push = self.push()
             event.push.fcm.data = self.fcmData()
         case 4: event.trackAction = self.trackAction()
+        case 5: event.pushSend = self.pushSend()
         default: event.inApp = self.inApp()
         }
         var options = BinaryEncodingOptions()
@@ -83,6 +84,20 @@ extension EventGenerator {
         if self.dice.chance(50) { action.acsDeliveryTracking = self.text() }
         action.product = .init(rawValue: self.dice.below(4)) ?? .unspecified
         return action
+    }
+
+    private mutating func pushSend() -> Sightline_V1_PushSend {
+        var send = Sightline_V1_PushSend()
+        send.broadlogID = self.text()
+        send.deliveryID = self.text()
+        send.outcome = .init(rawValue: self.dice.below(5)) ?? .unspecified
+        send.reason = .init(rawValue: self.dice.below(13)) ?? .unspecified
+        send.providerCode = self.text()
+        send.providerMessageID = self.text()
+        send.attempt = UInt32(truncatingIfNeeded: self.number())
+        send.display = .init(rawValue: self.dice.below(5)) ?? .unspecified
+        send.product = .init(rawValue: self.dice.below(4)) ?? .unspecified
+        return send
     }
 
     private mutating func inApp() -> Sightline_V1_InAppInteraction {

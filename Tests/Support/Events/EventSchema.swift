@@ -29,6 +29,7 @@ package enum EventSchema {
         SchemaField(10, .message(push)), SchemaField(11, .message(action)),
         SchemaField(12, .message(inApp)), SchemaField(12, .message(inApp)),
         SchemaField(13, .message([SchemaField(1, .string), SchemaField(2, .string)])),
+        SchemaField(14, .message(send)),
     ]
 
     private static let timestamp = [SchemaField(1, .number), SchemaField(2, .number)]
@@ -68,6 +69,12 @@ package enum EventSchema {
     private static let action: [SchemaField] = [
         SchemaField(1, .string), SchemaField(2, .string), SchemaField(3, .number),
         SchemaField(4, .string), SchemaField(5, .number),
+    ]
+
+    private static let send: [SchemaField] = [
+        SchemaField(1, .string), SchemaField(2, .string), SchemaField(3, .number),
+        SchemaField(4, .number), SchemaField(5, .number), SchemaField(6, .string),
+        SchemaField(7, .string), SchemaField(8, .number), SchemaField(9, .number),
     ]
 
     private static let inApp: [SchemaField] = [

@@ -73,6 +73,20 @@ extension Sightline_V1_TrackingEvent {
         return event
     }
 
+    /// What a sender did with a push.
+    package static func send(
+        _ outcome: Sightline_V1_PushSendOutcome,
+        _ reason: Sightline_V1_PushSendReason = .unspecified, _ change: Change = { _ in }
+    ) -> Self {
+        var event = Self.base
+        event.pushSend.outcome = outcome
+        event.pushSend.reason = reason
+        event.pushSend.deliveryID = "56c4"
+        event.pushSend.broadlogID = "h138a"
+        change(&event)
+        return event
+    }
+
     private static var base: Self {
         var event = Self()
         event.eventID = "e1"

@@ -336,6 +336,208 @@ public nonisolated enum Sightline_V1_Action: SwiftProtobuf.Enum, Swift.CaseItera
 
 }
 
+/// What became of an attempt to send a push notification.
+public nonisolated enum Sightline_V1_PushSendOutcome: SwiftProtobuf.Enum, Swift.CaseIterable {
+  public typealias RawValue = Int
+
+  /// Unspecified: REQUIRED.
+  case unspecified // = 0
+
+  /// The push service took it. More than that no sender learns.
+  case sent // = 1
+
+  /// It was tried, and the push service refused it, or did not answer.
+  case failed // = 2
+
+  /// It was not tried.
+  case skipped // = 3
+  case UNRECOGNIZED(Int)
+
+  public init() {
+    self = .unspecified
+  }
+
+  public init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .unspecified
+    case 1: self = .sent
+    case 2: self = .failed
+    case 3: self = .skipped
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  public var rawValue: Int {
+    switch self {
+    case .unspecified: return 0
+    case .sent: return 1
+    case .failed: return 2
+    case .skipped: return 3
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  public static let allCases: [Sightline_V1_PushSendOutcome] = [
+    .unspecified,
+    .sent,
+    .failed,
+    .skipped,
+  ]
+
+}
+
+/// Why a push notification was not sent. docs/sends.md has the answers of APNs and FCM for each.
+public nonisolated enum Sightline_V1_PushSendReason: SwiftProtobuf.Enum, Swift.CaseIterable {
+  public typealias RawValue = Int
+
+  /// Unspecified: REQUIRED, unless it was sent.
+  case unspecified // = 0
+
+  /// The token is no longer valid: the app was deleted, or the token expired.
+  case unregistered // = 1
+
+  /// The token is none, or one of another app or sender.
+  case invalidToken // = 2
+
+  /// The payload, or a header of the request, is wrong.
+  case invalidPayload // = 3
+
+  /// The payload is larger than the push service takes.
+  case payloadTooLarge // = 4
+
+  /// The push service does not accept the sender's key or certificate.
+  case credentials // = 5
+
+  /// Too many requests.
+  case throttled // = 6
+
+  /// The push service failed.
+  case providerError // = 7
+
+  /// No answer came: the network, or a timeout.
+  case network // = 8
+
+  /// The notification's time was over.
+  case expired // = 9
+
+  /// The recipient does not want notifications.
+  case noConsent // = 10
+
+  /// Any other reason.
+  case other // = 11
+  case UNRECOGNIZED(Int)
+
+  public init() {
+    self = .unspecified
+  }
+
+  public init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .unspecified
+    case 1: self = .unregistered
+    case 2: self = .invalidToken
+    case 3: self = .invalidPayload
+    case 4: self = .payloadTooLarge
+    case 5: self = .credentials
+    case 6: self = .throttled
+    case 7: self = .providerError
+    case 8: self = .network
+    case 9: self = .expired
+    case 10: self = .noConsent
+    case 11: self = .other
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  public var rawValue: Int {
+    switch self {
+    case .unspecified: return 0
+    case .unregistered: return 1
+    case .invalidToken: return 2
+    case .invalidPayload: return 3
+    case .payloadTooLarge: return 4
+    case .credentials: return 5
+    case .throttled: return 6
+    case .providerError: return 7
+    case .network: return 8
+    case .expired: return 9
+    case .noConsent: return 10
+    case .other: return 11
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  public static let allCases: [Sightline_V1_PushSendReason] = [
+    .unspecified,
+    .unregistered,
+    .invalidToken,
+    .invalidPayload,
+    .payloadTooLarge,
+    .credentials,
+    .throttled,
+    .providerError,
+    .network,
+    .expired,
+    .noConsent,
+    .other,
+  ]
+
+}
+
+/// Who shows a push notification, which decides what the app can report of it.
+public nonisolated enum Sightline_V1_PushDisplay: SwiftProtobuf.Enum, Swift.CaseIterable {
+  public typealias RawValue = Int
+
+  /// Unspecified.
+  case unspecified // = 0
+
+  /// The system, from the message's own title and body: on Android the app then does not run, and
+  /// reports no impression.
+  case system // = 1
+
+  /// The app, or its extension.
+  case app // = 2
+
+  /// Nobody: a silent or data-only message.
+  case silent // = 3
+  case UNRECOGNIZED(Int)
+
+  public init() {
+    self = .unspecified
+  }
+
+  public init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .unspecified
+    case 1: self = .system
+    case 2: self = .app
+    case 3: self = .silent
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  public var rawValue: Int {
+    switch self {
+    case .unspecified: return 0
+    case .system: return 1
+    case .app: return 2
+    case .silent: return 3
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  public static let allCases: [Sightline_V1_PushDisplay] = [
+    .unspecified,
+    .system,
+    .app,
+    .silent,
+  ]
+
+}
+
 /// How a message was closed. The numbers are those of Firebase's wire format, not of the SDK's enum
 /// for iOS.
 public nonisolated enum Sightline_V1_InAppDismissType: SwiftProtobuf.Enum, Swift.CaseIterable {
@@ -539,6 +741,15 @@ public nonisolated struct Sightline_V1_TrackingEvent: @unchecked Sendable {
     set {_uniqueStorage()._interaction = .inApp(newValue)}
   }
 
+  /// What its sender did with a push notification. No device reports it: a backend does.
+  public var pushSend: Sightline_V1_PushSend {
+    get {
+      if case .pushSend(let v)? = _storage._interaction {return v}
+      return Sightline_V1_PushSend()
+    }
+    set {_uniqueStorage()._interaction = .pushSend(newValue)}
+  }
+
   /// The ids of a raw payload, written by the server behind the event that it stores and delivers.
   /// A client leaves it out; what it sends here is replaced.
   public var rawIds: Sightline_V1_PayloadIds {
@@ -560,6 +771,8 @@ public nonisolated struct Sightline_V1_TrackingEvent: @unchecked Sendable {
     case trackAction(Sightline_V1_TrackAction)
     /// A Firebase in-app message.
     case inApp(Sightline_V1_InAppInteraction)
+    /// What its sender did with a push notification. No device reports it: a backend does.
+    case pushSend(Sightline_V1_PushSend)
 
   }
 
@@ -701,6 +914,47 @@ public nonisolated struct Sightline_V1_TrackAction: Sendable {
   public init() {}
 
   fileprivate var _acsDeliveryTracking: String? = nil
+}
+
+/// What a sender did with a push notification for one recipient: one attempt, and what the push
+/// service answered. The tracking flag has no say in it, for it is about what apps report; consent
+/// has. Never put a device's token into any field: one that looks like a token gives FORMAT.
+public nonisolated struct Sightline_V1_PushSend: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// deliveryId, the payload's _dId: required, and as ApnsPayload's delivery_id.
+  public var deliveryID: String = String()
+
+  /// broadlogId, the payload's _mId: required, and as ApnsPayload's message_id.
+  public var broadlogID: String = String()
+
+  /// The product that created the delivery.
+  public var product: Sightline_V1_CampaignProduct = .unspecified
+
+  /// What became of the attempt. Required; other numbers: RANGE.
+  public var outcome: Sightline_V1_PushSendOutcome = .unspecified
+
+  /// Why it failed, or was not tried: required then, and CONFLICT with SENT. Other numbers: RANGE.
+  public var reason: Sightline_V1_PushSendReason = .unspecified
+
+  /// The push service's own word for the reason, such as "Unregistered" or "UNREGISTERED": at most
+  /// 64 bytes.
+  public var providerCode: String = String()
+
+  /// The push service's id of the message, `apns-id` or FCM's `name`: at most 256 bytes.
+  public var providerMessageID: String = String()
+
+  /// The number of the attempt, from 1; 0 if the sender does not count them.
+  public var attempt: UInt32 = 0
+
+  /// Who shows the notification to the recipient. Other numbers: RANGE.
+  public var display: Sightline_V1_PushDisplay = .unspecified
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
 }
 
 /// What a recipient did with a Firebase in-app message.
@@ -882,6 +1136,18 @@ nonisolated extension Sightline_V1_Action: SwiftProtobuf._ProtoNameProviding {
   public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0ACTION_UNSPECIFIED\0\u{1}ACTION_OPEN\0\u{1}ACTION_CLICK\0\u{1}ACTION_BUTTON_1\0\u{1}ACTION_BUTTON_2\0\u{1}ACTION_CLOSE\0\u{2}\u{2}ACTION_IMPRESSION\0")
 }
 
+nonisolated extension Sightline_V1_PushSendOutcome: SwiftProtobuf._ProtoNameProviding {
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0PUSH_SEND_OUTCOME_UNSPECIFIED\0\u{1}PUSH_SEND_OUTCOME_SENT\0\u{1}PUSH_SEND_OUTCOME_FAILED\0\u{1}PUSH_SEND_OUTCOME_SKIPPED\0")
+}
+
+nonisolated extension Sightline_V1_PushSendReason: SwiftProtobuf._ProtoNameProviding {
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0PUSH_SEND_REASON_UNSPECIFIED\0\u{1}PUSH_SEND_REASON_UNREGISTERED\0\u{1}PUSH_SEND_REASON_INVALID_TOKEN\0\u{1}PUSH_SEND_REASON_INVALID_PAYLOAD\0\u{1}PUSH_SEND_REASON_PAYLOAD_TOO_LARGE\0\u{1}PUSH_SEND_REASON_CREDENTIALS\0\u{1}PUSH_SEND_REASON_THROTTLED\0\u{1}PUSH_SEND_REASON_PROVIDER_ERROR\0\u{1}PUSH_SEND_REASON_NETWORK\0\u{1}PUSH_SEND_REASON_EXPIRED\0\u{1}PUSH_SEND_REASON_NO_CONSENT\0\u{1}PUSH_SEND_REASON_OTHER\0")
+}
+
+nonisolated extension Sightline_V1_PushDisplay: SwiftProtobuf._ProtoNameProviding {
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0PUSH_DISPLAY_UNSPECIFIED\0\u{1}PUSH_DISPLAY_SYSTEM\0\u{1}PUSH_DISPLAY_APP\0\u{1}PUSH_DISPLAY_SILENT\0")
+}
+
 nonisolated extension Sightline_V1_InAppDismissType: SwiftProtobuf._ProtoNameProviding {
   public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0IN_APP_DISMISS_TYPE_UNSPECIFIED\0\u{1}IN_APP_DISMISS_TYPE_AUTO\0\u{1}IN_APP_DISMISS_TYPE_CLICK\0\u{1}IN_APP_DISMISS_TYPE_SWIPE\0")
 }
@@ -892,7 +1158,7 @@ nonisolated extension Sightline_V1_InAppRenderErrorReason: SwiftProtobuf._ProtoN
 
 nonisolated extension Sightline_V1_TrackingEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".TrackingEvent"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}event_id\0\u{3}occur_time\0\u{3}app_id\0\u{1}platform\0\u{3}subject_id\0\u{1}consent\0\u{3}trace_context\0\u{2}\u{3}push\0\u{3}track_action\0\u{3}in_app\0\u{3}raw_ids\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}event_id\0\u{3}occur_time\0\u{3}app_id\0\u{1}platform\0\u{3}subject_id\0\u{1}consent\0\u{3}trace_context\0\u{2}\u{3}push\0\u{3}track_action\0\u{3}in_app\0\u{3}raw_ids\0\u{3}push_send\0")
 
   fileprivate class _StorageClass {
     var _eventID: String = String()
@@ -988,6 +1254,19 @@ nonisolated extension Sightline_V1_TrackingEvent: SwiftProtobuf.Message, SwiftPr
           }
         }()
         case 13: try { try decoder.decodeSingularMessageField(value: &_storage._rawIds) }()
+        case 14: try {
+          var v: Sightline_V1_PushSend?
+          var hadOneofValue = false
+          if let current = _storage._interaction {
+            hadOneofValue = true
+            if case .pushSend(let m) = current {v = m}
+          }
+          try decoder.decodeSingularMessageField(value: &v)
+          if let v = v {
+            if hadOneofValue {try decoder.handleConflictingOneOf()}
+            _storage._interaction = .pushSend(v)
+          }
+        }()
         default: break
         }
       }
@@ -1034,10 +1313,13 @@ nonisolated extension Sightline_V1_TrackingEvent: SwiftProtobuf.Message, SwiftPr
         guard case .inApp(let v)? = _storage._interaction else { preconditionFailure() }
         try visitor.visitSingularMessageField(value: v, fieldNumber: 12)
       }()
-      case nil: break
+      default: break
       }
       try { if let v = _storage._rawIds {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 13)
+      } }()
+      try { if case .pushSend(let v)? = _storage._interaction {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 14)
       } }()
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -1297,6 +1579,76 @@ nonisolated extension Sightline_V1_TrackAction: SwiftProtobuf.Message, SwiftProt
     if lhs.action != rhs.action {return false}
     if lhs._acsDeliveryTracking != rhs._acsDeliveryTracking {return false}
     if lhs.product != rhs.product {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Sightline_V1_PushSend: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".PushSend"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}delivery_id\0\u{3}broadlog_id\0\u{1}product\0\u{1}outcome\0\u{1}reason\0\u{3}provider_code\0\u{3}provider_message_id\0\u{1}attempt\0\u{1}display\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.deliveryID) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self.broadlogID) }()
+      case 3: try { try decoder.decodeSingularEnumField(value: &self.product) }()
+      case 4: try { try decoder.decodeSingularEnumField(value: &self.outcome) }()
+      case 5: try { try decoder.decodeSingularEnumField(value: &self.reason) }()
+      case 6: try { try decoder.decodeSingularStringField(value: &self.providerCode) }()
+      case 7: try { try decoder.decodeSingularStringField(value: &self.providerMessageID) }()
+      case 8: try { try decoder.decodeSingularUInt32Field(value: &self.attempt) }()
+      case 9: try { try decoder.decodeSingularEnumField(value: &self.display) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.deliveryID.isEmpty {
+      try visitor.visitSingularStringField(value: self.deliveryID, fieldNumber: 1)
+    }
+    if !self.broadlogID.isEmpty {
+      try visitor.visitSingularStringField(value: self.broadlogID, fieldNumber: 2)
+    }
+    if self.product != .unspecified {
+      try visitor.visitSingularEnumField(value: self.product, fieldNumber: 3)
+    }
+    if self.outcome != .unspecified {
+      try visitor.visitSingularEnumField(value: self.outcome, fieldNumber: 4)
+    }
+    if self.reason != .unspecified {
+      try visitor.visitSingularEnumField(value: self.reason, fieldNumber: 5)
+    }
+    if !self.providerCode.isEmpty {
+      try visitor.visitSingularStringField(value: self.providerCode, fieldNumber: 6)
+    }
+    if !self.providerMessageID.isEmpty {
+      try visitor.visitSingularStringField(value: self.providerMessageID, fieldNumber: 7)
+    }
+    if self.attempt != 0 {
+      try visitor.visitSingularUInt32Field(value: self.attempt, fieldNumber: 8)
+    }
+    if self.display != .unspecified {
+      try visitor.visitSingularEnumField(value: self.display, fieldNumber: 9)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Sightline_V1_PushSend, rhs: Sightline_V1_PushSend) -> Bool {
+    if lhs.deliveryID != rhs.deliveryID {return false}
+    if lhs.broadlogID != rhs.broadlogID {return false}
+    if lhs.product != rhs.product {return false}
+    if lhs.outcome != rhs.outcome {return false}
+    if lhs.reason != rhs.reason {return false}
+    if lhs.providerCode != rhs.providerCode {return false}
+    if lhs.providerMessageID != rhs.providerMessageID {return false}
+    if lhs.attempt != rhs.attempt {return false}
+    if lhs.display != rhs.display {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -56,6 +56,15 @@ public nonisolated enum Sightline_V1_HitKind: SwiftProtobuf.Enum, Swift.CaseIter
 
   /// A Firebase in-app message could not be shown.
   case inAppDisplayError // = 10
+
+  /// The push service took a push notification from its sender.
+  case sent // = 11
+
+  /// It did not: the attempt failed. A later one may still succeed, and is a fact of its own.
+  case sendFailed // = 12
+
+  /// A push notification was not sent, and not tried.
+  case sendSkipped // = 13
   case UNRECOGNIZED(Int)
 
   public init() {
@@ -75,6 +84,9 @@ public nonisolated enum Sightline_V1_HitKind: SwiftProtobuf.Enum, Swift.CaseIter
     case 8: self = .inAppClick
     case 9: self = .inAppDismissal
     case 10: self = .inAppDisplayError
+    case 11: self = .sent
+    case 12: self = .sendFailed
+    case 13: self = .sendSkipped
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -92,6 +104,9 @@ public nonisolated enum Sightline_V1_HitKind: SwiftProtobuf.Enum, Swift.CaseIter
     case .inAppClick: return 8
     case .inAppDismissal: return 9
     case .inAppDisplayError: return 10
+    case .sent: return 11
+    case .sendFailed: return 12
+    case .sendSkipped: return 13
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -109,6 +124,9 @@ public nonisolated enum Sightline_V1_HitKind: SwiftProtobuf.Enum, Swift.CaseIter
     .inAppClick,
     .inAppDismissal,
     .inAppDisplayError,
+    .sent,
+    .sendFailed,
+    .sendSkipped,
   ]
 
 }
@@ -445,7 +463,7 @@ public nonisolated struct Sightline_V1_FieldViolation: Sendable {
 fileprivate nonisolated let _protobuf_package = "sightline.v1"
 
 nonisolated extension Sightline_V1_HitKind: SwiftProtobuf._ProtoNameProviding {
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0HIT_KIND_UNSPECIFIED\0\u{1}HIT_KIND_IMPRESSION\0\u{1}HIT_KIND_CLICK\0\u{1}HIT_KIND_OPEN\0\u{1}HIT_KIND_BUTTON_1\0\u{1}HIT_KIND_BUTTON_2\0\u{1}HIT_KIND_CLOSE\0\u{1}HIT_KIND_IN_APP_IMPRESSION\0\u{1}HIT_KIND_IN_APP_CLICK\0\u{1}HIT_KIND_IN_APP_DISMISSAL\0\u{1}HIT_KIND_IN_APP_DISPLAY_ERROR\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0HIT_KIND_UNSPECIFIED\0\u{1}HIT_KIND_IMPRESSION\0\u{1}HIT_KIND_CLICK\0\u{1}HIT_KIND_OPEN\0\u{1}HIT_KIND_BUTTON_1\0\u{1}HIT_KIND_BUTTON_2\0\u{1}HIT_KIND_CLOSE\0\u{1}HIT_KIND_IN_APP_IMPRESSION\0\u{1}HIT_KIND_IN_APP_CLICK\0\u{1}HIT_KIND_IN_APP_DISMISSAL\0\u{1}HIT_KIND_IN_APP_DISPLAY_ERROR\0\u{1}HIT_KIND_SENT\0\u{1}HIT_KIND_SEND_FAILED\0\u{1}HIT_KIND_SEND_SKIPPED\0")
 }
 
 nonisolated extension Sightline_V1_Verdict: SwiftProtobuf._ProtoNameProviding {

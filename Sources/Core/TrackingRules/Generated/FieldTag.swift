@@ -28,6 +28,8 @@ package enum FieldTag {
         @inlinable package static var trackAction: UInt32 { 90 }
         /// `in_app`, field 12.
         @inlinable package static var inApp: UInt32 { 98 }
+        /// `push_send`, field 14.
+        @inlinable package static var pushSend: UInt32 { 114 }
         /// `raw_ids`, field 13.
         @inlinable package static var rawIDs: UInt32 { 106 }
     }
@@ -198,6 +200,27 @@ package enum FieldTag {
     package enum InAppDisplayError {
         /// `reason`, field 1.
         @inlinable package static var reason: UInt32 { 8 }
+    }
+    /// sightline.v1.PushSend.
+    package enum PushSend {
+        /// `delivery_id`, field 1.
+        @inlinable package static var deliveryID: UInt32 { 10 }
+        /// `broadlog_id`, field 2.
+        @inlinable package static var broadlogID: UInt32 { 18 }
+        /// `product`, field 3.
+        @inlinable package static var product: UInt32 { 24 }
+        /// `outcome`, field 4.
+        @inlinable package static var outcome: UInt32 { 32 }
+        /// `reason`, field 5.
+        @inlinable package static var reason: UInt32 { 40 }
+        /// `provider_code`, field 6.
+        @inlinable package static var providerCode: UInt32 { 50 }
+        /// `provider_message_id`, field 7.
+        @inlinable package static var providerMessageID: UInt32 { 58 }
+        /// `attempt`, field 8.
+        @inlinable package static var attempt: UInt32 { 64 }
+        /// `display`, field 9.
+        @inlinable package static var display: UInt32 { 72 }
     }
     /// sightline.v1.PayloadIds.
     package enum PayloadIds {

@@ -7,7 +7,8 @@ extension RuleSet {
     ) {
         let outcome = SendOutcome(rawValue: send.outcome)
         if send.outcome == 0 {
-            violations.require("push_send.outcome", "SENT, FAILED or SKIPPED: say what became of it")
+            violations.require(
+                "push_send.outcome", "SENT, FAILED or SKIPPED: say what became of it")
         } else if outcome == nil {
             violations.range(
                 "push_send.outcome", send.outcome, "1 (SENT), 2 (FAILED) or 3 (SKIPPED)")
