@@ -92,6 +92,7 @@ struct EventComparison {
         self.same("reason", Int(send.reason), proto.reason.rawValue)
         self.same("provider_code", send.providerCode, proto.providerCode)
         self.same("provider_message_id", send.providerMessageID, proto.providerMessageID)
+        self.same("attempt", send.attempt, proto.attempt)
         self.same("display", Int(send.display), proto.display.rawValue)
     }
 

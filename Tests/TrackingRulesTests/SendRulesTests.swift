@@ -103,6 +103,9 @@ struct SendRulesTests {
             .send(.sent) { $0.pushSend.display = .UNRECOGNIZED(4) },
             "rejected: push_send.display range"),
         RuleRow(
+            "an attempt below 0", .send(.sent) { $0.pushSend.attempt = -1 },
+            "rejected: push_send.attempt range"),
+        RuleRow(
             "no delivery", .send(.sent) { $0.pushSend.deliveryID = "" },
             "rejected: push_send.delivery_id required"),
         RuleRow(

@@ -13,8 +13,8 @@ struct PendingEvent {
 }
 
 /// The marks of a key in `HitIndex`: the kinds of hits that were counted (bits 1 to 10), the kinds
-/// of hits of the notification's action buttons (bits 11 to 13), and recipients (bit 14). A sender's
-/// facts take the bits 7 to 9 of a notification, which has no hits of in-app messages.
+/// of hits of the notification's action buttons (bits 11 to 13), and recipients (bit 14). What a
+/// sender reports takes the bits 7 to 9 of a notification, which has no hits of in-app messages.
 struct HitMarks {
     let rawValue: UInt16
 

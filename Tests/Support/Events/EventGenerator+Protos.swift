@@ -94,7 +94,7 @@ extension EventGenerator {
         send.reason = .init(rawValue: self.dice.below(13)) ?? .unspecified
         send.providerCode = self.text()
         send.providerMessageID = self.text()
-        send.attempt = UInt32(truncatingIfNeeded: self.number())
+        send.attempt = Int32(truncatingIfNeeded: self.number())
         send.display = .init(rawValue: self.dice.below(5)) ?? .unspecified
         send.product = .init(rawValue: self.dice.below(4)) ?? .unspecified
         return send

@@ -946,8 +946,8 @@ public nonisolated struct Sightline_V1_PushSend: Sendable {
   /// The push service's id of the message, `apns-id` or FCM's `name`: at most 256 bytes.
   public var providerMessageID: String = String()
 
-  /// The number of the attempt, from 1; 0 if the sender does not count them.
-  public var attempt: UInt32 = 0
+  /// The number of the attempt, from 1; 0 if the sender does not count them. Below: RANGE.
+  public var attempt: Int32 = 0
 
   /// Who shows the notification to the recipient. Other numbers: RANGE.
   public var display: Sightline_V1_PushDisplay = .unspecified
@@ -1601,7 +1601,7 @@ nonisolated extension Sightline_V1_PushSend: SwiftProtobuf.Message, SwiftProtobu
       case 5: try { try decoder.decodeSingularEnumField(value: &self.reason) }()
       case 6: try { try decoder.decodeSingularStringField(value: &self.providerCode) }()
       case 7: try { try decoder.decodeSingularStringField(value: &self.providerMessageID) }()
-      case 8: try { try decoder.decodeSingularUInt32Field(value: &self.attempt) }()
+      case 8: try { try decoder.decodeSingularInt32Field(value: &self.attempt) }()
       case 9: try { try decoder.decodeSingularEnumField(value: &self.display) }()
       default: break
       }
@@ -1631,7 +1631,7 @@ nonisolated extension Sightline_V1_PushSend: SwiftProtobuf.Message, SwiftProtobu
       try visitor.visitSingularStringField(value: self.providerMessageID, fieldNumber: 7)
     }
     if self.attempt != 0 {
-      try visitor.visitSingularUInt32Field(value: self.attempt, fieldNumber: 8)
+      try visitor.visitSingularInt32Field(value: self.attempt, fieldNumber: 8)
     }
     if self.display != .unspecified {
       try visitor.visitSingularEnumField(value: self.display, fieldNumber: 9)

@@ -24,7 +24,7 @@ package struct EventView {
     package var tracestate = Bytes.none
     /// Which member of the `interaction` oneof is set.
     package var interaction = Interaction.none
-    /// The push interaction. This view and the next three are empty unless `interaction` names them.
+    /// The push interaction. Each of these four views is empty unless `interaction` names it.
     package var push = PushView()
     /// The track action.
     package var trackAction = TrackActionView()

@@ -16,6 +16,8 @@ package struct PushSendView {
     package var providerCode = Bytes.none
     /// The push service's id of the message.
     package var providerMessageID = Bytes.none
+    /// The number of the attempt.
+    package var attempt: Int32 = 0
     /// Who shows the notification, as a number of the proto enum.
     package var display: Int32 = 0
 
@@ -30,6 +32,7 @@ package struct PushSendView {
             case Field.reason: self.reason = try reader.int32()
             case Field.providerCode: self.providerCode = try reader.string()
             case Field.providerMessageID: self.providerMessageID = try reader.string()
+            case Field.attempt: self.attempt = try reader.int32()
             case Field.display: self.display = try reader.int32()
             default: try reader.skip(tag)
             }

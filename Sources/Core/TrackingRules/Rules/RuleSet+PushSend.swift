@@ -29,6 +29,12 @@ extension RuleSet {
             violations.range(
                 "push_send.display", send.display, "0, 1 (SYSTEM), 2 (APP) or 3 (SILENT)")
         }
+        if send.attempt < 0 {
+            violations.append(
+                Violation(
+                    "push_send.attempt", .range,
+                    "\(send.attempt): count attempts from 1, or leave it out"))
+        }
         violations.limit("push_send.provider_code", send.providerCode, to: Limits.idBytes)
         violations.limit(
             "push_send.provider_message_id", send.providerMessageID, to: Limits.nameBytes)
