@@ -1,6 +1,7 @@
 """The view `details` of hits.db: what events say besides, read by the program sqlite3 alone."""
 
 import json
+import random
 import sqlite3
 import subprocess
 
@@ -155,17 +156,130 @@ def test_sqlite_reads_custom_fields_with_its_own_functions(stored):
     assert rows == [{"segment": "gold", "n": 2}, {"segment": "tin", "n": 1}]
 
 
-def test_what_is_no_event_ends_the_reading(stored):
+@pytest.fixture(scope="module")
+def view(stored) -> str:
+    """The text of the view."""
+    with sqlite3.connect(f"file:{stored.directory}/hits.db?mode=ro", uri=True) as file:
+        [text] = file.execute("SELECT sql FROM sqlite_master WHERE name = 'details'").fetchone()
+    return text
+
+
+def written(view: str, events: list, kind: str = "open") -> sqlite3.Connection:
+    """A file whose rows somebody has written by hand, with the view."""
+    copy = sqlite3.connect(":memory:")
+    copy.row_factory = sqlite3.Row
+    copy.execute("CREATE TABLE hits (kind, platform, event)")
+    copy.executemany("INSERT INTO hits VALUES (?, 'ios', ?)", [(kind, event) for event in events])
+    copy.execute(view)
+    return copy
+
+
+def test_what_is_no_event_ends_the_reading(view):
     """Rows that somebody has written by hand: every prefix of an event, and bytes by chance."""
     event = ROWS["an opening by a button"][0].SerializeToString()
-    copy = sqlite3.connect(":memory:")
-    with sqlite3.connect(f"file:{stored.directory}/hits.db?mode=ro", uri=True) as file:
-        [view] = file.execute("SELECT sql FROM sqlite_master WHERE name = 'details'").fetchone()
-    copy.execute("CREATE TABLE hits (kind, platform, event)")
-    copy.executemany("INSERT INTO hits VALUES ('open', 'ios', ?)", [
-        (event[:length],) for length in range(0, len(event), 7)] + [(b"\xff" * 30,), (None,)])
-    copy.execute(view)
-    assert len(copy.execute("SELECT * FROM details").fetchall()) == len(range(0, len(event), 7)) + 2
+    events = [event[:length] for length in range(0, len(event), 7)] + [b"\xff" * 30, None]
+    assert len(written(view, events).execute("SELECT * FROM details").fetchall()) == len(events)
+
+
+# Instructions of SQLite's machine that one row may take with all columns.
+MAX_INSTRUCTIONS = 1_000_000
+PUSH, IN_APP, APNS, DATA, FIELDS = b"\x52", b"\x62", b"\x0a", b"\x3a", b"\x3a"
+# Four bytes that declare a length of 256 MiB, ten of 2^64 - 1, and eleven that are no number.
+LENGTHS = {"long": b"\xff\xff\xff\x7f", "negative": b"\xff" * 9 + b"\x01",
+           "no number": b"\xff" * 11}
+
+
+def number(value: int) -> bytes:
+    made = bytearray()
+    while value > 127:
+        made.append(value & 127 | 128)
+        value >>= 7
+    return bytes([*made, value])
+
+
+def field(tag: bytes, content: bytes) -> bytes:
+    return tag + number(len(content)) + content
+
+
+def of_bytes(part: bytes) -> bytes:
+    """The part, repeated up to the size of an event."""
+    return part * (16_000 // len(part))
+
+
+def hostile() -> dict[str, bytes]:
+    made = {}
+    for name, length in LENGTHS.items():
+        made[f"a {name} push"] = PUSH + length
+        made[f"a {name} message of an app"] = IN_APP + length
+        made[f"a {name} payload"] = field(PUSH, APNS + length)
+        made[f"a {name} map entry"] = field(PUSH, field(APNS, FIELDS + length))
+        made[f"a {name} map entry of an app"] = field(IN_APP, DATA + length)
+        made[f"a {name} unknown field"] = b"\x7a" + length
+        # Tags of five bytes, whose lowest 28 bits are those of known fields.
+        made[f"a {name} message in a field that looks known"] = b"".join(
+            field(number(1 << 28 | 10 << 3 | 2), APNS + length) for _ in range(100))
+    tiny = {"numbers": b"\x78\x00", "zeros": b"\x00", "empty texts": b"\x7a\x00",
+            "groups": b"\x7b\x7c", "entries": FIELDS + b"\x01\x0a",
+            "empty entries": FIELDS + b"\x00",
+            "pushes": PUSH + b"\x02\x0a\x00", "messages": IN_APP + b"\x02\x3a\x00",
+            "payloads": field(APNS, field(FIELDS, b"\x0a\x00\x12\x00"))}
+    for name, part in tiny.items():
+        made[f"many {name}"] = of_bytes(part)
+        made[f"many {name} of a push"] = field(PUSH, of_bytes(part))
+        made[f"many {name} of a payload"] = field(PUSH, field(APNS, of_bytes(part)))
+        made[f"many {name} of an app"] = field(IN_APP, of_bytes(part))
+    chance = random.Random(1)
+    for index in range(30):
+        # Bytes that often are tags on the paths and lengths.
+        made[f"chance {index}"] = bytes(chance.choices(
+            [*(PUSH + IN_APP + APNS + DATA), 0x12, 0x22, 0xff, 0x80, *range(8)], k=4000))
+    return made
+
+
+@pytest.mark.parametrize("kind", ["open", "in_app_click", "in_app_dismissal",
+                                  "in_app_display_error"])
+def test_one_hostile_event_does_not_hold_a_query(view, kind):
+    """Whatever an event's bytes are, a row takes a bounded number of SQLite's instructions."""
+    costs = {name: instructions(written(view, [event], kind)) for name, event in hostile().items()}
+    assert {name: cost for name, cost in costs.items() if cost > MAX_INSTRUCTIONS} == {}
+
+
+def instructions(file: sqlite3.Connection) -> int:
+    """Those of a query for all columns, which is stopped beyond the bound."""
+    step = 1000
+    count = 0
+
+    def counted() -> bool:
+        nonlocal count
+        count += step
+        return count > MAX_INSTRUCTIONS
+
+    # Hostile texts are not UTF-8.
+    file.text_factory = bytes
+    file.set_progress_handler(counted, step)
+    try:
+        assert len(file.execute("SELECT * FROM details").fetchall()) == 1
+    except sqlite3.OperationalError as error:
+        assert str(error) == "interrupted"
+    return count
+
+
+def test_a_field_that_looks_known_in_its_lowest_bits_is_not(view):
+    event = apns(1, "opened", "app://right", action_identifier="right").SerializeToString()
+    other = apns(1, "opened", "app://wrong", action_identifier="wrong").push.SerializeToString()
+    row = written(view, [field(number(1 << 28 | 10 << 3 | 2), other) + event]).execute(
+        "SELECT button, link FROM details").fetchone()
+    assert tuple(row) == ("right", "app://right")
+
+
+def test_the_bound_leaves_room_for_the_most_that_an_event_may_have(view):
+    fields = {f"key {index}": "v" * 200 for index in range(64)}
+    event = apns(1, "opened", "app://sale", fields, action_identifier="reply")
+    for made in (event, unknown(event)):
+        row = written(view, [made.SerializeToString()]).execute(
+            "SELECT button, link, custom_fields FROM details").fetchone()
+        assert tuple(row[:2]) == ("reply", "app://sale")
+        assert json.loads(row["custom_fields"]) == fields
 
 
 def test_a_file_of_an_earlier_build_gets_the_view_and_a_forgotten_one_leaves_it(make_server,

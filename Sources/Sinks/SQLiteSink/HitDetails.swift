@@ -112,9 +112,17 @@ enum HitDetails {
             .joined(separator: ", ")
     }
 
+    /// The varints that a column reads of an event at most, and the messages that it enters; what
+    /// stands behind them is not shown. Twice what 64 custom fields take, the most that an event
+    /// has.
+    private static let maxSteps = 1000
+
     /// Goes over an event's fields, and over those of the messages on the paths. Each step reads
     /// the varint at `next`: a tag, and then its field's number or length, which a row with a tag
     /// alone has not yet. A message in two parts is read by the parts' own fields.
+    ///
+    /// A step advances by a byte or more, and no message reaches beyond the one that it is in: a
+    /// field that the rules do not know is not parsed by them, so it may declare any length.
     private static func walk(_ paths: [[UInt32]]) -> String {
         let messages = paths.flatMap { path in (1..<path.count).map { Array(path.prefix($0)) } }
         return """
@@ -128,19 +136,22 @@ enum HitDetails {
                         ELSE iif(tag & 7 = 1, 8, 4) END, stop
                 FROM walk WHERE next < stop
                 UNION ALL
-                SELECT event, message << 7 | tag, start, 0, 0, start, start, start + number
+                SELECT event, message << 7 | tag, start, 0, 0, start, start,
+                    min(start + number, stop)
                 FROM walk WHERE number > 0 AND tag < 128
-                    AND message << 7 | tag IN (\(Self.list(messages))))
+                    AND message << 7 | tag IN (\(Self.list(messages)))
+                LIMIT \(Self.maxSteps))
             """
     }
 
-    /// The varint at `next`. An event has no length of more than four bytes, and of a longer number
-    /// the low bits tell what has to be known: the type of an unknown field. No nested sums, since
-    /// SQLite's parser goes 100 deep.
+    /// The varint at `next`. A tag has at most five bytes, and with fewer of them an unknown field
+    /// could pass for a known one. An event's lengths fit too, and of a longer number the low bits
+    /// are read, which never add up to a negative one. No nested sums, since SQLite's parser goes
+    /// 100 deep.
     private static let varint =
         "CASE "
-        + (1...3).map { "WHEN \(Self.isLast($0 - 1)) THEN \(Self.sum($0)) " }.joined()
-        + "ELSE \(Self.sum(4)) END"
+        + (1...4).map { "WHEN \(Self.isLast($0 - 1)) THEN \(Self.sum($0)) " }.joined()
+        + "ELSE \(Self.sum(5)) END"
 
     private static func isLast(_ index: Int) -> String {
         "substr(event, next + \(index), 1) < x'80'"
