@@ -169,6 +169,42 @@ struct APIKeyTests {
         }
     }
 
+    @Test(
+        "a link in the place of the file or of its lock is refused, and what it leads to is kept",
+        arguments: ["keys.jsonl", "keys.jsonl.lock"], [true, false])
+    func link(_ name: String, isSymbolic: Bool) async throws {
+        try await TestDirectory.with { directory in
+            let (place, other) = (directory + "/" + name, directory + "/other")
+            try Data().write(to: URL(filePath: other))
+            if isSymbolic {
+                try FileManager.default.createSymbolicLink(
+                    atPath: place, withDestinationPath: other)
+            } else {
+                try FileManager.default.linkItem(atPath: other, toPath: place)
+            }
+            let error = #expect(throws: UnusableFileError.self) {
+                try KeysFile(path: directory + "/keys.jsonl").update { _ in }
+            }
+            #expect(error?.description.hasPrefix("\(place) is not changed") == true)
+            let attributes = try FileManager.default.attributesOfItem(atPath: other)
+            #expect(attributes[.referenceCount] as? Int == (isSymbolic ? 1 : 2))
+            #expect(try Data(contentsOf: URL(filePath: other)).isEmpty)
+        }
+    }
+
+    @Test("a file with contents in the place of the lock is refused, and kept")
+    func lockWithContents() async throws {
+        try await TestDirectory.with { directory in
+            let lock = directory + "/keys.jsonl.lock"
+            try Data("of another".utf8).write(to: URL(filePath: lock))
+            let error = #expect(throws: UnusableFileError.self) {
+                try KeysFile(path: directory + "/keys.jsonl").update { _ in }
+            }
+            #expect(error?.description.contains("is no lock") == true)
+            #expect(try String(contentsOfFile: lock, encoding: .utf8) == "of another")
+        }
+    }
+
     @Test("changes at the same time lose no key")
     func concurrentChanges() async throws {
         try await TestDirectory.with { directory in

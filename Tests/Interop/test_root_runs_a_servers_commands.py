@@ -1,6 +1,7 @@
 """Root changes keys and certificates of a server that runs as another user, as the unit in Deploy
 has it: the server reads them afterwards as before, and who could not read a file is told so."""
 
+import fcntl
 import json
 import os
 import pathlib
@@ -168,6 +169,66 @@ def test_a_user_who_cannot_keep_the_owner_changes_nothing(installed):
     assert done.returncode == 74 and done.stdout == "", done
     assert "belongs to user 0" in done.stderr and "as root" in done.stderr
     assert (installed.keys.read_bytes(), set(installed.etc.iterdir())) == before
+
+
+def test_what_the_owner_changes_before_the_lock_is_free_is_kept(installed):
+    """The command waits for the lock, and keeps what the file is when it has it."""
+    installed.give(installed.etc, installed.user, installed.group, 0o755)
+    installed.run_keys("new", "--tenant", "shop")
+    with open(f"{installed.keys}.lock", "r+") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with subprocess.Popen([binary(), "keys", "new", "--tenant", "shop", "--config",
+                               installed.yaml], stdout=subprocess.PIPE) as waiting:
+            wait_until(lambda: is_waiting(waiting.pid), "a command that waits for the lock")
+            installed.give(installed.keys, 1, installed.group, 0o604)
+            fcntl.flock(lock, fcntl.LOCK_UN)
+            waiting.communicate(timeout=SECONDS)
+    assert waiting.returncode == 0
+    status = installed.keys.stat()
+    assert (status.st_uid, status.st_mode & 0o777) == (1, 0o604)
+    assert len(installed.keys.read_text().splitlines()) == 2
+
+
+def is_waiting(pid: int) -> bool:
+    """Whether a process waits for a lock, as the kernel lists it."""
+    lines = pathlib.Path("/proc/locks").read_text().splitlines()
+    return any("->" in line and f" {pid} " in line for line in lines)
+
+
+@pytest.mark.parametrize("name", ["keys.jsonl", "keys.jsonl.lock"])
+@pytest.mark.parametrize("put", [os.symlink, os.link], ids=["symbolic", "hard"])
+def test_a_link_that_the_owner_of_the_directory_has_put_leads_root_to_no_other_file(
+        installed, name, put):
+    installed.give(installed.etc, installed.user, installed.group, 0o755)
+    installed.run_keys("new", "--tenant", "shop")
+    # As a server's of root; it is empty or has keys, and so could be taken for either.
+    other = installed.etc.parent / "other"
+    other.write_bytes(b"" if name.endswith(".lock") else installed.keys.read_bytes())
+    other.chmod(0o600)
+    place = installed.etc / name
+    place.unlink()
+    put(other, place)
+
+    def found():
+        status = other.stat()
+        return (status.st_uid, status.st_gid, status.st_mode, other.read_bytes(),
+                place.is_symlink(), place.samefile(other))
+
+    before = found()
+    done = installed.run("keys", "new", "--tenant", "shop", "--config", installed.yaml, code=74)
+    assert f"{place} is not changed" in done.stderr and "link" in done.stderr
+    assert found() == before
+
+
+def test_a_file_that_is_moved_to_the_place_of_the_lock_is_not_given_away(installed):
+    """In its own directory the server's user may move a file of root, which it cannot read."""
+    installed.give(installed.etc, installed.user, installed.group, 0o755)
+    secret = installed.etc / "secret"
+    secret.write_text("of root")
+    installed.give(secret, 0, 0, 0o600)
+    lock = secret.rename(installed.etc / "keys.jsonl.lock")
+    done = installed.run("keys", "new", "--tenant", "shop", "--config", installed.yaml, code=74)
+    assert "is no lock" in done.stderr and lock.stat().st_uid == 0
 
 
 def test_a_certificate_that_root_replaces_is_shown_after_a_reload(installed, serving):

@@ -13,6 +13,11 @@ package enum ReadableFile {
         }
         // The file was only read, so a failed close loses nothing.
         defer { try? handle.close() }
+        return try Self.read(handle, path, maxBytes: maxBytes)
+    }
+
+    /// The contents of an open file, whose `path` is for errors alone.
+    static func read(_ handle: FileHandle, _ path: String, maxBytes: Int) throws -> Data {
         let data: Data
         do {
             data = try handle.read(upToCount: maxBytes + 1) ?? Data()
