@@ -210,6 +210,20 @@ struct ForwarderTests {
         await journal.close()
     }
 
+    @Test("letters that were held back for a minute are told at the stop")
+    func heldBackLetters() async throws {
+        let journal = try await self.journal("failing", commits: 1...3)
+        journal.finish()
+        let sink = FailingSink([.rejected([1: "no"]), .rejected([0: "no", 1: "no"])])
+        let log = InMemoryLogHandler()
+        try await self.forwarder(journal, sink, log: log).run()
+        let told = log.entries.filter { $0.level == .warning }.map { entry in
+            ["letters", "sequence"].map { entry.metadata[$0]?.description }
+        }
+        #expect(told == [["1", "1"], ["2", "2"]])
+        await journal.close()
+    }
+
     @Test("a sink that has lost what it had is fed all that is kept, and goes on from its place")
     func lost() async throws {
         let journal = try await self.journal("losing", commits: 1...3, retainSeconds: 600)

@@ -28,13 +28,28 @@ extension Forwarder {
 
     /// Says at most once a minute for each reason that there are letters, and where the first is.
     private func log(_ reasons: [Int: String], of hits: HitBatch) {
-        for record in self.deadLetterLog.note(reasons, at: self.journal.wallTime) {
-            let group = hits.groups.first { $0.positions.contains(record.position) }
+        self.log(
+            self.deadLetterLog.note(reasons, at: self.journal.wallTime) { position in
+                let group = hits.groups.first { $0.positions.contains(position) }
+                return group?.sequence ?? hits.sequence
+            })
+    }
+
+    /// Says which letters were held back for a minute.
+    func logHeldLetters() {
+        self.log(self.deadLetterLog.note([:], at: self.journal.wallTime) { _ in 0 })
+    }
+
+    /// Says at the stop which letters were held back.
+    func logRestOfLetters() { self.log(self.deadLetterLog.rest()) }
+
+    private func log(_ records: [DeadLetterLog.Record]) {
+        for record in records {
             self.logger.warning(
                 "hits were refused and are dead letters, `sightline tail --rejected` says why",
                 metadata: [
                     "sink": "\(self.name)", "letters": .stringConvertible(record.letters),
-                    "sequence": .stringConvertible(group?.sequence ?? hits.sequence),
+                    "sequence": .stringConvertible(record.sequence),
                 ])
         }
     }

@@ -72,6 +72,7 @@ package struct Forwarder: Service {
             try await withTaskCancellationHandler {
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     group.addTask(executorPreference: self.journal.forwarderExecutor) {
+                        defer { self.logRestOfLetters() }
                         try await self.forward(shutdown)
                     }
                     group.addTask { await self.limitFlush(shutdown) }
@@ -125,6 +126,7 @@ package struct Forwarder: Service {
                 self.journal.advance(
                     sink: self.name, to: cursor, resumeToken: resumable?.resumeToken ?? "")
                 losses.noteSettled(through: cursor)
+                self.logHeldLetters()
             case .unreadable:
                 aloneThrough = next.sequence
             case .lost(let reason):
