@@ -109,6 +109,31 @@ struct DataFileTests {
         for file in files { #expect(try self.mode(of: file) == 0o600, "\(file)") }
     }
 
+    @Test("what a group may read it may read while another program's lock delays the start")
+    func groupDuringLock() async throws {
+        let entry = try #require(getgrgid(getegid()))
+        let group = try #require(UserGroup(named: String(cString: entry.pointee.gr_name)))
+        let path = self.path(.hits)
+        func open() throws -> DataFile {
+            let format = DataFile.Format(version: 1, settings: "PRAGMA journal_mode = WAL") {
+                try $0.execute(sql: "CREATE TABLE some (number)")
+            }
+            return try DataFile(
+                path: path, format: format, busyTimeout: .zero, group: group, logger: nil)
+        }
+        _ = try open()
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let holder = try DatabaseQueue(path: path, configuration: configuration)
+        try await holder.writeWithoutTransaction { try $0.execute(sql: "BEGIN EXCLUSIVE") }
+        let file = try open()
+        await #expect(throws: DatabaseError.self) { try await file.write { _ in } }
+        #expect(try self.mode(of: path) == 0o640)
+        try await holder.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+        try await file.write { _ in }
+        for end in ["", "-wal", "-shm"] { #expect(try self.mode(of: path + end) == 0o640) }
+    }
+
     private func mode(of file: String) throws -> Int {
         let attributes = try FileManager.default.attributesOfItem(atPath: file)
         return try #require(attributes[.posixPermissions] as? Int)

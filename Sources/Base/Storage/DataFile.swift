@@ -61,7 +61,7 @@ package final class DataFile: Sendable {
         (self.group, self.logger) = (group, logger)
         var database: DatabaseQueue?
         do {
-            database = try Self.open(path, format, busyTimeout)
+            database = try Self.open(path, format, busyTimeout, group)
             Self.share(path, with: group, logger)
         } catch let error as DatabaseError where error.mayPass {
             logger?.warning(
@@ -119,16 +119,16 @@ package final class DataFile: Sendable {
     private func openNow() throws -> DatabaseQueue {
         // The queue is serial: another call may have opened it meanwhile.
         if let database = self.opened.withLock({ $0 }) { return database }
-        let database = try Self.open(self.path, self.format, self.busyTimeout)
+        let database = try Self.open(self.path, self.format, self.busyTimeout, self.group)
         Self.share(self.path, with: self.group, self.logger)
         self.opened.withLock { $0 = database }
         return database
     }
 
     private static func open(
-        _ path: String, _ format: Format, _ busyTimeout: Duration
+        _ path: String, _ format: Format, _ busyTimeout: Duration, _ group: UserGroup?
     ) throws -> DatabaseQueue {
-        Self.restrict(path)
+        Self.restrict(path, except: group)
         var configuration = Configuration()
         configuration.label = "sightline.\(URL(filePath: path).lastPathComponent)"
         configuration.busyMode = .timeout(busyTimeout / .seconds(1))
@@ -179,14 +179,17 @@ package final class DataFile: Sendable {
     /// Makes the file readable by its owner only, since it records what people did. SQLite creates
     /// `-wal` and `-shm` with the mode of the file. Errors are ignored: the mode of another owner's
     /// file cannot be changed, and SQLite reports whether the file is usable.
-    private static func restrict(_ path: String) {
+    ///
+    /// What the group has already is left to it: its queries go on during a start, and while
+    /// another program's lock keeps the file from being opened.
+    private static func restrict(_ path: String, except group: UserGroup?) {
         let files = Self.files(of: path)
         // An existing file is not opened: closing it would drop SQLite's locks in this process.
         if access(files[0], F_OK) != 0 {
             let descriptor = Glibc.open(files[0], O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
             if descriptor >= 0 { close(descriptor) }
         }
-        for file in files { chmod(file, 0o600) }
+        for file in files where group?.has(file) != true { chmod(file, 0o600) }
     }
 
     /// Lets a group read the open file: by now SQLite has created `-wal` and `-shm`, which are not
@@ -198,6 +201,8 @@ package final class DataFile: Sendable {
         do {
             try group.mayRead(files, in: directory.path(percentEncoded: false))
         } catch {
+            // SQLite has made `-wal` and `-shm` with the file's mode, for the group of the process.
+            Self.restrict(path, except: group)
             logger?.warning(
                 "a file cannot be given to its group, which may not read it",
                 metadata: [

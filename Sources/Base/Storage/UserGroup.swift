@@ -7,6 +7,8 @@ package struct UserGroup: Sendable, Equatable {
 
     /// The largest entry of the database of groups, in bytes.
     private static let maxEntryBytes = 1 << 20
+    /// Of a file that the group may read.
+    private static let fileMode: mode_t = 0o640
 
     /// Looks a group up; nil if there is none with this name.
     package init?(named name: String) {
@@ -31,10 +33,17 @@ package struct UserGroup: Sendable, Equatable {
     ///
     /// - Throws: `SystemError`.
     package func mayRead(_ files: [String], in directory: String) throws(SystemError) {
-        for file in files where access(file, F_OK) == 0 { try self.give(file, mode: 0o640) }
+        for file in files where access(file, F_OK) == 0 { try self.give(file, mode: Self.fileMode) }
         var status = stat()
         guard stat(directory, &status) == 0 else { throw SystemError("stat", directory) }
         try self.give(directory, mode: status.st_mode & 0o7777 | 0o010)
+    }
+
+    /// Whether `mayRead` has given the file to the group, and nobody has changed it since.
+    func has(_ file: String) -> Bool {
+        var status = stat()
+        return stat(file, &status) == 0 && status.st_gid == self.id
+            && status.st_mode & 0o777 == Self.fileMode
     }
 
     private func give(_ path: String, mode: mode_t) throws(SystemError) {
