@@ -104,6 +104,8 @@ def test_a_package_has_all_that_an_operator_needs(made):
     assert {name.removeprefix("/") for name in conffiles} == {
         name for name in files if name.startswith("etc/")}, "what is below /etc is an operator's"
     subprocess.run(["md5sum", "--quiet", "--check", "DEBIAN/md5sums"], cwd=tree, check=True)
+    summed = {line.split("  ", 1)[1] for line in (tree / "DEBIAN/md5sums").read_text().splitlines()}
+    assert summed == {name for name in files if not name.startswith(("DEBIAN/", "etc/"))}
     package, = (made / "out").glob("sightline_*.deb")
     listing = subprocess.run(["dpkg-deb", "--contents", package], check=True, text=True,
                              capture_output=True).stdout
