@@ -153,7 +153,7 @@ def test_the_same_program_gives_the_same_packages(made, documents, tmp_path):
 @pytest.mark.parametrize("options, said, told", [
     ([], "9.9.9", f"version '9.9.9', and VERSION says '{VERSION}'"),
     (["-Wl,--no-as-needed", "-lswiftCore"], VERSION, "loads Swift's runtime"),
-    (["-Wl,-rpath,/opt/swift/usr/lib"], VERSION, "folders of the machine that built it"),
+    (["-Wl,-rpath,/folder/of/the/build/lib"], VERSION, "folders of the machine that built it"),
     (["-Wl,--build-id=none"], VERSION, "has no build id"),
 ])
 def test_a_program_that_runs_nowhere_else_is_refused(options, said, told, documents, tmp_path):
