@@ -85,6 +85,13 @@ def control(tree: pathlib.Path) -> dict[str, str]:
     return dict(re.findall(r"^([\w-]+): (.*)$", (tree / "DEBIAN/control").read_text(), re.MULTILINE))
 
 
+def pages() -> set[str]:
+    """The documents that README leads an operator to."""
+    listed = subprocess.run(["git", "-C", ROOT, "ls-files", "docs", "Deploy/README.md"], check=True,
+                            text=True, capture_output=True)
+    return set(listed.stdout.split())
+
+
 def test_a_package_has_all_that_an_operator_needs(made):
     tree = made / "sightline"
     files = {path.relative_to(tree).as_posix() for path in tree.rglob("*") if path.is_file()}
@@ -99,7 +106,7 @@ def test_a_package_has_all_that_an_operator_needs(made):
             "man/man1/sightline.serve.1.gz")),
         *("usr/share/doc/sightline/" + name for name in (
             "CHANGELOG.md.gz", "README.md", "THIRD-PARTY-NOTICES.gz", "changelog.gz", "copyright",
-            "sightline.cdx.json"))}
+            "sightline.cdx.json", *pages()))}
     conffiles = (tree / "DEBIAN/conffiles").read_text().split()
     assert {name.removeprefix("/") for name in conffiles} == {
         name for name in files if name.startswith("etc/")}, "what is below /etc is an operator's"
@@ -120,6 +127,38 @@ def test_the_unit_runs_the_program_of_the_package_as_its_user(made):
     assert f"\nu {setting(unit, 'User')} " in users
     for path in re.findall(r"(/(?:usr|etc)/\S+)", setting(unit, "ExecStart")):
         assert (made / "sightline" / path[1:]).is_file(), path
+
+
+# What an operator makes, or another package brings.
+NOT_IN_THE_PACKAGE = re.compile(
+    r"/etc/sightline/(?:tls\.pem|tls\.key|keys\.jsonl)|/etc/systemd/system\b.*"
+    r"|/usr/share/common-licenses/.*")
+PATH_OF_THE_PACKAGE = re.compile(r"(?<![\w./}])/(?:usr|etc)/[\w./-]*\w")
+
+
+def test_each_path_that_the_package_names_is_in_it(made):
+    """In the unit, the settings, the scripts, and the pages about the package."""
+    tree, doc = made / "sightline", made / "sightline/usr/share/doc/sightline"
+    debian = (doc / "Deploy/README.md").read_text()
+    texts = {"Deploy/README.md": section(debian, "Debian"),
+             **{path.name: path.read_text() for path in (
+                 tree / "usr/lib/systemd/system/sightline.service", doc / "copyright",
+                 tree / "usr/lib/sysusers.d/sightline.conf", tree / "etc/sightline/sightline.yaml",
+                 *(tree / "DEBIAN").glob("post*"), tree / "DEBIAN/prerm", tree / "DEBIAN/control")}}
+    named = {(name, path) for name, text in texts.items()
+             for path in PATH_OF_THE_PACKAGE.findall(text)
+             if not NOT_IN_THE_PACKAGE.fullmatch(path)}
+    assert len(named) > 15
+    assert not [found for found in named if not (tree / found[1][1:]).exists()]
+
+
+def test_each_page_that_the_program_and_readme_name_is_in_the_package(made):
+    doc = made / "sightline/usr/share/doc/sightline"
+    named = {page for path in (ROOT / "Sources/Commands").rglob("*.swift")
+             for page in re.findall(r"\bdocs/[\w/-]+\.md", path.read_text())}
+    named |= set(re.findall(r"\]\(((?:docs|Deploy)/[^)#]+\.\w+)", (doc / "README.md").read_text()))
+    assert {"docs/configuration.md", "Deploy/README.md"} <= named
+    assert not [page for page in named if not (doc / page).is_file()]
 
 
 def test_a_package_depends_on_what_its_program_loads(made):
