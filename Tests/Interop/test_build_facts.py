@@ -91,9 +91,11 @@ def test_the_version_stands_once():
     version = (ROOT / "VERSION").read_text().strip()
     tracked = subprocess.run(["git", "-C", ROOT, "ls-files", "Clients", "Deploy", "Plugins", "Scripts",
                               "Sources/Commands"], check=True, text=True, capture_output=True)
-    pattern = re.compile(r"(?:\bversion *[=:] *|sightline[:_@-]|\bVERSION=|newTag: )"
+    pattern = re.compile(r"(?:\bversion *[=:] *|sightline[:_@-]|\bVERSION(?:=|: )|newTag: )"
                          r"\"?v?(\d+\.\d+\.\d+)")
     named = {(name, found) for name in tracked.stdout.split()
              if (ROOT / name).is_file() and not name.endswith((".png", ".go", ".java"))
              for found in pattern.findall((ROOT / name).read_text(errors="replace"))}
-    assert named == {("Deploy/kubernetes/kustomization.yaml", version)}
+    assert named == {("Deploy/docker/compose.yaml", version),
+                     ("Deploy/kubernetes/kustomization.yaml", version)}
+    assert f"image: sightline:{version}\n" in (ROOT / "Deploy/docker/compose.yaml").read_text()
