@@ -20,6 +20,8 @@ NOT_RUN = {
     "sightline tail --follow": "never ends; test_tap.py reads what it prints",
     "sightline sinks try webhook": "needs a receiver that refuses; test_sinks_try.py has one",
     "java -cp '.build/clients/java/*' First.java": "its program is a block above it, which is run",
+    # Units.
+    "[Service]\nSupplementaryGroups=": "needs systemd; test_unit_lets_a_group_read.py reads it",
     # Pictures and output.
     "client ──HTTP/2──▶ edge": "a picture",
     "clients ══▶ balancer": "a picture",
