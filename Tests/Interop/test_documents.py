@@ -43,6 +43,14 @@ def test_each_link_leads_somewhere(page):
         assert not anchor or anchor in anchors(target), f"{page.name} links to {path}#{anchor}"
 
 
+def test_readme_counts_the_packages_that_a_build_installs():
+    listed = re.search(r"^build=\(\n(.*?)^\)", (ROOT / "Scripts/bootstrap").read_text(),
+                       re.MULTILINE | re.DOTALL)[1]
+    packages = re.sub(r"#.*", "", listed).split()
+    number = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight")[len(packages)]
+    assert f"install {number} packages" in (ROOT / "README.md").read_text()
+
+
 def test_each_page_is_in_the_index():
     index = (ROOT / "docs/README.md").read_text()
     missing = [page.name for page in ROOT.glob("docs/*.md")
