@@ -69,11 +69,11 @@ package enum ConfigurationDocument {
 
         They rank below this server's own variables and its file. Of two in a row the first
         holds. As their specification asks, an empty one counts as unset, and one that is malformed
-        or beyond its key's range is told of in the log and passed over; so are
-        `OTEL_EXPORTER_OTLP_PROTOCOL` where it is not `grpc`, and `OTEL_PROPAGATORS` where it is
-        not `tracecontext,baggage`. An endpoint without a scheme is https, or http with
-        `OTEL_EXPORTER_OTLP_INSECURE=true`. `OTEL_TRACES_EXPORTER=otlp` without any endpoint stands
-        for `http://localhost:4317`.
+        or beyond its key's range is told of in the log and passed over; so is
+        `OTEL_PROPAGATORS` where it is not `tracecontext,baggage`. An endpoint without a scheme is
+        https, or http with `OTEL_EXPORTER_OTLP_INSECURE=true`. `OTEL_TRACES_EXPORTER=otlp` without
+        any endpoint stands for `http://localhost:4318`, with the protocol `grpc` for
+        `http://localhost:4317`.
 
         """
 
