@@ -46,8 +46,10 @@ func (f failure) told(target string, hasTLS bool) error {
 	message := strings.TrimPrefix(f.status.Message(), "connection error: desc = ")
 	message, hint := strings.Trim(message, `"`), ""
 	switch {
-	case !hasTLS && hasOneOf(message, "connection closed", "server preface"):
-		// What gRPC says of bytes that are no HTTP/2, such as TLS's alerts.
+	case !hasTLS && hasOneOf(message, "connection closed", "server preface",
+		"use of closed network connection"):
+		// What gRPC says of bytes that are no HTTP/2, such as TLS's alerts: it depends on whether it
+		// reads or writes first.
 		hint = ": this port may speak TLS, which WithTLS gives"
 	case hasTLS && hasOneOf(message, "does not look like a TLS handshake"):
 		hint = ": this port speaks no TLS: leave WithTLS out"

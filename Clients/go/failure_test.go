@@ -3,6 +3,7 @@ package sightline
 import (
 	"errors"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -54,6 +55,28 @@ func TestACodeThatOnlyTheServerMeansForGoodIsTriedAgainWithoutItsReason(t *testi
 			if (err == nil) != isTriedAgain || (err != nil && !errors.As(err, &refused)) {
 				t.Errorf("%s with a reason of %q: %v", code, domain, err)
 			}
+		}
+	}
+}
+
+func TestAnEndThatTLSExplainsHasAHint(t *testing.T) {
+	const speaks, speaksNone = "this port may speak TLS", "this port speaks no TLS"
+	for _, row := range []struct {
+		message string
+		hasTLS  bool
+		hint    string
+	}{
+		{"connection closed", false, speaks},
+		{"connection closed before server preface received", false, speaks},
+		{"write tcp 127.0.0.1:2->127.0.0.1:1: use of closed network connection", false, speaks},
+		{"write tcp 127.0.0.1:2->127.0.0.1:1: use of closed network connection", true, ""},
+		{"tls: first record does not look like a TLS handshake", true, speaksNone},
+		{"connection refused", false, ""},
+	} {
+		told := failure{status: status.New(codes.Unavailable, row.message)}.told("host:1", row.hasTLS)
+		_, hint, _ := strings.Cut(told.Error(), row.message)
+		if !strings.Contains(hint, row.hint) || (hint != "") != (row.hint != "") {
+			t.Errorf("%+v: %v", row, told)
 		}
 	}
 }
