@@ -73,9 +73,16 @@ func OpenSpool(folder string, options SpoolOptions) (*Spool, error) {
 	if options.SegmentBytes == 0 {
 		options.SegmentBytes = 4 << 20
 	}
+	if options.MaxBytes < 0 || options.SegmentBytes < 0 {
+		return nil, fmt.Errorf("sightline: a limit of the spool below 0: %d MaxBytes, %d SegmentBytes",
+			options.MaxBytes, options.SegmentBytes)
+	}
 	// So that a few events that are sent again cannot hold all of it.
 	if quarter := options.MaxBytes / 4; options.SegmentBytes > quarter {
 		options.SegmentBytes = quarter
+	}
+	if options.SegmentBytes == 0 {
+		options.SegmentBytes = 1
 	}
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return nil, err

@@ -28,7 +28,11 @@ func lockWithin(file *os.File, limit time.Duration) error {
 // adopt takes over the events that nobody owns in the folders beside this one. They are durable here
 // before they go there; an end between the two repeats them. Its failures leave events where they are.
 func (s *Spool) adopt(take func(at place, data []byte)) (failures []error) {
-	parent := filepath.Dir(filepath.Clean(s.folder))
+	own, err := filepath.Abs(s.folder) // Of "." alone nobody can tell what is beside it.
+	if err != nil {
+		return []error{err}
+	}
+	parent := filepath.Dir(own)
 	entries, err := os.ReadDir(parent)
 	if err != nil {
 		return []error{err}
@@ -71,7 +75,11 @@ func (s *Spool) adoptFrom(folder string, take func(at place, data []byte)) error
 		return err
 	}
 	needed += needed / s.options.SegmentBytes * int64(segmentBytes)
-	if room := s.options.MaxBytes - s.bytes; needed > room {
+	room := s.options.MaxBytes - s.bytes
+	if room < 0 {
+		room = 0 // One event may exceed MaxBytes where it is alone.
+	}
+	if needed > room {
 		return fmt.Errorf("its %d events need %d bytes, and MaxBytes leaves %d", len(events), needed,
 			room)
 	}

@@ -129,6 +129,74 @@ func TestAnOrphanThatCannotBeAdoptedIsToldAndKept(t *testing.T) {
 	}
 }
 
+func TestASpoolWithoutRoomTellsThatItAdoptsNothing(t *testing.T) {
+	for _, row := range []struct {
+		options SpoolOptions
+		owns    string // One event fits where it is alone, however large it is.
+		leaves  string
+	}{
+		{SpoolOptions{MaxBytes: 1}, "", "MaxBytes leaves 1"}, // A quarter of it is 0.
+		{SpoolOptions{MaxBytes: 20}, "", "MaxBytes leaves 20"},
+		{SpoolOptions{MaxBytes: 20}, "own", "MaxBytes leaves 0"},
+		{SpoolOptions{MaxBytes: 100, SegmentBytes: 1}, "", "MaxBytes leaves 100"},
+	} {
+		parent := t.TempDir()
+		orphan, own := filepath.Join(parent, "orphan"), filepath.Join(parent, "own")
+		left(t, orphan, "first", "second")
+		if row.owns != "" {
+			left(t, own, row.owns)
+		}
+		before := namesIn(t, orphan)
+		row.options.AdoptOrphans = true
+		found, failures := adopted(t, open(t, own, row.options))
+		if strings.Join(found, " ") != row.owns || len(failures) != 1 {
+			t.Fatal(row, found, failures)
+		}
+		for _, words := range []string{orphan, "its 2 events need ", row.leaves} {
+			if !strings.Contains(failures[0].Error(), words) {
+				t.Error(row, failures)
+			}
+		}
+		if after := namesIn(t, orphan); !reflect.DeepEqual(after, before) {
+			t.Error(row, after)
+		}
+	}
+}
+
+func TestASpoolWithALimitBelow0IsRefused(t *testing.T) {
+	for _, options := range []SpoolOptions{{MaxBytes: -1}, {SegmentBytes: -1}} {
+		folder := filepath.Join(t.TempDir(), "spool")
+		if spool, err := OpenSpool(folder, options); err == nil {
+			t.Error(options, spool)
+		}
+		if _, err := os.Stat(folder); err == nil {
+			t.Error(options, "it made a folder")
+		}
+	}
+}
+
+func TestAFolderWithARelativeNameHasTheSameNeighbours(t *testing.T) {
+	parent := t.TempDir()
+	left(t, filepath.Join(parent, "gone"), "left")
+	left(t, filepath.Join(parent, "own", "below"), "below")
+	before, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.Chdir(before)
+	if err := os.Chdir(filepath.Join(parent, "own")); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{".", "below/.."} {
+		heir := open(t, name, SpoolOptions{AdoptOrphans: true})
+		if found, failures := adopted(t, heir); !reflect.DeepEqual(found, []string{"left"}) ||
+			failures != nil {
+			t.Error(name, found, failures)
+		}
+		heir.Close()
+	}
+}
+
 func TestAWorkerWaitsWhileItsFolderIsAdopted(t *testing.T) {
 	folder := t.TempDir()
 	adopter := open(t, folder, SpoolOptions{})
