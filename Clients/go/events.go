@@ -28,15 +28,15 @@ func PushDismissed(payload []byte, platform pb.Platform, app string) *pb.Trackin
 	return push(pb.PushInteractionKind_PUSH_INTERACTION_KIND_DISMISSED, payload, platform, app)
 }
 
-// InAppViewed is the event of a Firebase in-app message that was seen.
-func InAppViewed(message, app string) *pb.TrackingEvent {
+// InAppShown is the event of a Firebase in-app message that was seen.
+func InAppShown(message, app string) *pb.TrackingEvent {
 	return inApp(app, &pb.InAppInteraction{MessageId: message,
 		Event: &pb.InAppInteraction_Impression{Impression: &pb.InAppImpression{}}})
 }
 
-// InAppClicked is the event of an action that was chosen in a Firebase in-app message: its label and its
-// URL. Without a URL it counts as a dismissal.
-func InAppClicked(message, app, text, url string) *pb.TrackingEvent {
+// InAppClicked is the event of an action that was chosen in a Firebase in-app message: its URL, and its
+// button's text. Without a URL it counts as a dismissal.
+func InAppClicked(message, app, url, text string) *pb.TrackingEvent {
 	return inApp(app, &pb.InAppInteraction{MessageId: message,
 		Event: &pb.InAppInteraction_Click{Click: &pb.InAppClick{ActionText: text, ActionUrl: url}}})
 }

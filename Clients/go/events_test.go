@@ -17,9 +17,9 @@ func TestAHelperMakesTheEventThatItsNameSays(t *testing.T) {
 		push + `"kind": "PUSH_INTERACTION_KIND_RECEIVED"}`:  PushReceived(payload, android, "shop"),
 		push + `"kind": "PUSH_INTERACTION_KIND_OPENED"}`:    PushOpened(payload, android, "shop"),
 		push + `"kind": "PUSH_INTERACTION_KIND_DISMISSED"}`: PushDismissed(payload, android, "shop"),
-		`"inApp": {"messageId": "m", "impression": {}}`:     InAppViewed("m", "shop"),
+		`"inApp": {"messageId": "m", "impression": {}}`:     InAppShown("m", "shop"),
 		`"inApp": {"messageId": "m", "click": {"actionText": "Buy", "actionUrl": "https://shop"}}`: InAppClicked(
-			"m", "shop", "Buy", "https://shop"),
+			"m", "shop", "https://shop", "Buy"),
 		`"inApp": {"messageId": "m", "dismissal": {"type": "IN_APP_DISMISS_TYPE_SWIPE"}}`: InAppDismissed(
 			"m", "shop", pb.InAppDismissType_IN_APP_DISMISS_TYPE_SWIPE),
 	} {

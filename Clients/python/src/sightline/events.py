@@ -51,7 +51,8 @@ def in_app_shown(message_id: str, *, app: str = "", subject: str = "", campaign:
 
 def in_app_clicked(message_id: str, *, url: str, text: str = "", app: str = "", subject: str = "",
                    campaign: str = "", event_id: str = "") -> TrackingEvent:
-    """An action of an in-app message was chosen: its URL, and its button's text."""
+    """An action of an in-app message was chosen: its URL, and its button's text. Without a URL it
+    counts as a dismissal."""
     return in_app(message_id, campaign, common(app, subject, event_id),
                   click=pb.InAppClick(action_text=text, action_url=url))
 

@@ -43,7 +43,10 @@ public final class Events {
                 .setImpression(InAppImpression.getDefaultInstance()));
     }
 
-    /** An action of an in-app message was chosen: its URL, and its button's text. */
+    /**
+     * An action of an in-app message was chosen: its URL, and its button's text. Without a URL it
+     * counts as a dismissal.
+     */
     public static TrackingEvent inAppClicked(
             String messageId, String appId, String url, String text) {
         return inApp(messageId, appId, InAppInteraction.newBuilder()
