@@ -24,6 +24,8 @@ const (
 	maxRequestBytes = 512 << 10
 	// How long Flush and Close wait where their context has no deadline.
 	closeTime = 30 * time.Second
+	// How long Close waits, beyond its context, for functions of the caller that do not return.
+	callerTime = time.Second
 )
 
 var (
@@ -372,7 +374,8 @@ func (c *Client) Stats() Stats {
 // Close takes no more events, waits for the verdicts on all, half-closes the stream, and reads its end
 // and the last results: until ctx ends, or for 30 s where it has no deadline. What has no verdict then
 // stays in Unacknowledged, and in the spool; the *PendingError says how many, and why. Without a spool
-// a warning says so too, as a deferred Close returns to nobody. It may be repeated.
+// a warning says so too, as a deferred Close returns to nobody. It waits 1 s more at most for functions
+// of the caller that do not return, such as that of WithToken. It may be repeated.
 func (c *Client) Close(ctx context.Context) (FlushReport, error) {
 	ctx, cancel := c.bounded(ctx)
 	defer cancel()
@@ -385,10 +388,7 @@ func (c *Client) Close(ctx context.Context) (FlushReport, error) {
 	isRunning := c.stop != nil
 	c.mutex.Unlock()
 	if isRunning {
-		select {
-		case <-c.ended:
-		case <-ctx.Done():
-		}
+		waitFor(ctx, c.ended)
 	}
 	c.mutex.Lock()
 	c.failRest()
@@ -400,21 +400,38 @@ func (c *Client) Close(ctx context.Context) (FlushReport, error) {
 	isTold := c.isLossTold
 	c.isLossTold = true
 	c.mutex.Unlock()
+	callers, cancelCallers := context.WithTimeout(context.Background(), c.options.callerTime)
+	defer cancelCallers()
 	if report.Pending > 0 && c.options.spool == nil && !isTold {
-		c.options.onWarning(err.Error())
+		c.warnWithin(callers, err.Error())
 	}
 	if isRunning {
 		c.stop()
-		<-c.ended
-		select {
-		case <-c.called:
-		case <-ctx.Done():
-		}
+		// Its goroutine may be in the caller's function for tokens or warnings.
+		waitFor(callers, c.ended)
+		waitFor(ctx, c.called)
 	}
 	if c.options.spool != nil {
 		err = firstError(err, c.options.spool.Close())
 	}
 	return report, err
+}
+
+// warnWithin tells the caller's function, which may block.
+func (c *Client) warnWithin(ctx context.Context, text string) {
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		c.options.onWarning(text)
+	}()
+	waitFor(ctx, told)
+}
+
+func waitFor(ctx context.Context, done <-chan struct{}) {
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
 }
 
 // settled hands verdicts on, and forgets their events. Called under the mutex.

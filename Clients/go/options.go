@@ -29,6 +29,7 @@ type options struct {
 	token                func(context.Context) (string, error)
 	keyError             error
 	closeTime            time.Duration
+	callerTime           time.Duration
 	traceparent          func(context.Context) string
 	transportCredentials credentials.TransportCredentials
 	keepalive            keepalive.ClientParameters
@@ -39,7 +40,7 @@ func defaults() options {
 	return options{
 		limits: Limits{Events: 100, RequestBytes: 64 << 10, Requests: 16},
 		linger: 5 * time.Millisecond, answerTime: 2 * time.Minute,
-		maxPending: 10_000, maxPendingBytes: 8 << 20, closeTime: closeTime,
+		maxPending: 10_000, maxPendingBytes: 8 << 20, closeTime: closeTime, callerTime: callerTime,
 		onWarning: func(text string) { log.Print(text) },
 		keepalive: keepalive.ClientParameters{Time: 20 * time.Second, Timeout: 10 * time.Second},
 	}

@@ -82,6 +82,45 @@ func TestFlushAndCloseEndWhereTheirContextHasNoDeadline(t *testing.T) {
 	}
 }
 
+func TestCloseEndsAlsoWhereAFunctionOfTheCallerDoesNot(t *testing.T) {
+	if defaults().callerTime != callerTime {
+		t.Fatal(defaults().callerTime)
+	}
+	blocked, release := make(chan string, 100), make(chan struct{})
+	defer close(release)
+	block := func(what string) {
+		blocked <- what
+		<-release
+	}
+	token := WithToken(func(context.Context) (string, error) {
+		block("token")
+		return "key", nil
+	})
+	warning := WithOnWarning(func(string) { block("warning") })
+	for _, options := range [][]Option{{token, WithOnWarning(func(string) {})}, {warning}} {
+		client, err := Dial("127.0.0.1:1",
+			append(options, func(o *settings) { o.callerTime = 10 * time.Millisecond })...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		send(t, client, named("e"))
+		where := <-blocked
+		ended := make(chan error)
+		go func() {
+			_, err := client.Close(expired())
+			ended <- err
+		}()
+		select {
+		case err := <-ended:
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("blocked in the %s: %v", where, err)
+			}
+		case <-time.After(testTime):
+			t.Fatalf("blocked in the %s, Close does not end", where)
+		}
+	}
+}
+
 func TestAServerThatNeverAnswersIsNamed(t *testing.T) {
 	f := newFake(t)
 	warnings := make(chan string, 100)
