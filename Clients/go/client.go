@@ -26,6 +26,8 @@ const (
 	closeTime = 30 * time.Second
 	// How long Close waits, beyond its context, for functions of the caller that do not return.
 	callerTime = time.Second
+	// The shortest time between two warnings: a server that comes and goes is one piece of news.
+	warningTime = time.Minute
 )
 
 var (
@@ -84,7 +86,9 @@ type Client struct {
 	isClosing   bool
 	isOver      bool
 	isLossTold  bool
-	failure     error // The status that ended it for good.
+	isWarned    bool          // Of the failures since the last verdict.
+	nextWarning time.Duration // When there may be another.
+	failure     error         // The status that ended it for good.
 }
 
 // load is how many events there are, and their bytes.
@@ -446,7 +450,7 @@ func (c *Client) settled(tickets []*Ticket) {
 		}
 		c.options.spool.release(places...)
 	}
-	c.stats.LastFailure = nil
+	c.stats.LastFailure, c.isWarned = nil, false
 	for _, ticket := range tickets {
 		c.stats.Verdicts[ticket.verdict()]++
 		ticket.finish(nil)

@@ -137,27 +137,57 @@ func TestAServerThatNeverAnswersIsNamed(t *testing.T) {
 	}
 }
 
-func TestAFailureIsWarnedOfOnceUntilAVerdictComes(t *testing.T) {
+func TestAnOutageIsWarnedOfOnce(t *testing.T) {
 	f := newFake(t)
 	f.open()
 	warnings := make(chan string, 100)
 	client := dial(t, f, WithOnWarning(func(text string) { warnings <- text }))
-	for outage := 0; outage < 2; outage++ {
-		f.refuse(status.Error(codes.Unavailable, "later"), status.Error(codes.Unavailable, "sooner"))
-		if _, err := send(t, client, named("last")).Result(brief(t, testTime)); err != nil {
-			t.Fatal(err)
-		}
-		if failure := client.Stats().LastFailure; failure != nil {
-			t.Errorf("after a verdict: %v", failure)
-		}
-		want := "sightline: 1 event has no verdict, and the client tries again: " + f.target +
-			": Unavailable: sooner"
-		if warning := <-warnings; warning != want || len(warnings) != 0 {
-			t.Errorf("%s, and %d more", warning, len(warnings))
-		}
+	f.refuse(status.Error(codes.Unavailable, "later"), status.Error(codes.Unavailable, "sooner"))
+	if _, err := send(t, client, named("last")).Result(brief(t, testTime)); err != nil {
+		t.Fatal(err)
+	}
+	if failure := client.Stats().LastFailure; failure != nil {
+		t.Errorf("after a verdict: %v", failure)
+	}
+	want := "sightline: 1 event has no verdict, and the client tries again: " + f.target +
+		": Unavailable: sooner"
+	if warning := <-warnings; warning != want || len(warnings) != 0 {
+		t.Errorf("%s, and %d more", warning, len(warnings))
 	}
 	if _, err := client.Close(brief(t, testTime)); err != nil || len(warnings) != 0 {
 		t.Error(err, len(warnings))
+	}
+}
+
+func TestAServerThatComesAndGoesIsWarnedOfOnceAMinute(t *testing.T) {
+	broken := failure{status: status.New(codes.Unavailable, "gone"), isRetryable: true}
+	refused := failure{status: status.New(codes.Unauthenticated, "who are you")}
+	client, err := Dial("127.0.0.1:1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for number, row := range []struct {
+		at         time.Duration
+		hasSettled bool // Before it.
+		failure    failure
+		isTold     bool
+	}{
+		{0, false, broken, true}, {time.Second, true, broken, false},
+		{warningTime - 1, true, broken, false}, {warningTime, false, broken, true},
+		{3 * warningTime, false, broken, false}, // The same outage.
+		{3 * warningTime, true, broken, true}, {3*warningTime + 1, false, refused, true},
+	} {
+		client.mutex.Lock()
+		if row.hasSettled {
+			client.settled([]*Ticket{{client: client}})
+		}
+		client.outbox.count = 1
+		warning := client.failed(row.failure, false, row.at)
+		isKept := client.stats.LastFailure != nil
+		client.mutex.Unlock()
+		if (warning != "") != row.isTold || !isKept {
+			t.Errorf("%d: %q, %v", number, warning, isKept)
+		}
 	}
 }
 
@@ -174,7 +204,7 @@ func TestAnEndThatNoEventWaitsForIsNoFailure(t *testing.T) {
 		{ended, 1, false, true}, {broken, 1, true, true}, {broken, 1, false, true},
 	} {
 		client := &Client{outbox: &outbox{count: row.count}}
-		warning := client.failed(row.failure, row.hasSettled)
+		warning := client.failed(row.failure, row.hasSettled, 0)
 		if (warning != "") != row.isTold || (client.stats.LastFailure != nil) != row.isTold {
 			t.Errorf("%+v: %q, %v", row, warning, client.stats.LastFailure)
 		}

@@ -40,7 +40,7 @@ func (c *Client) run(ctx context.Context) {
 		}
 		warning := ""
 		if !isDone && !c.isOver && ctx.Err() == nil {
-			warning = c.failed(failure, hasSettled)
+			warning = c.failed(failure, hasSettled, c.now())
 		}
 		c.mutex.Unlock()
 		if warning != "" {
@@ -59,18 +59,19 @@ func (c *Client) run(ctx context.Context) {
 	c.mutex.Unlock()
 }
 
-// failed keeps why a stream ended; returns the warning of the first failure after a verdict. An end that
-// no event waits for is none, nor is one that the server means and that brought verdicts. Called under
-// the mutex.
-func (c *Client) failed(failure failure, hasSettled bool) (warning string) {
+// failed keeps why a stream ended; returns the warning of the first failure after a verdict, or of a
+// later one where the last warning is too recent for that. An end for good is always warned of. An end
+// that no event waits for is no failure, nor is one that the server means and that brought verdicts.
+// Called under the mutex.
+func (c *Client) failed(failure failure, hasSettled bool, now time.Duration) (warning string) {
 	if c.outbox.count == 0 || (failure.status == nil && hasSettled) {
 		return ""
 	}
-	isFirst := c.stats.LastFailure == nil
 	c.stats.LastFailure = failure.told(c.target, c.options.transportCredentials != nil)
-	if !isFirst {
+	if failure.isRetryable && (c.isWarned || now < c.nextWarning) {
 		return ""
 	}
+	c.isWarned, c.nextWarning = true, now+warningTime
 	next := "tries again"
 	if !failure.isRetryable {
 		next = "has ended"

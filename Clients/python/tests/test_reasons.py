@@ -14,7 +14,7 @@ import sightline
 from fake import SECONDS, event
 from sightline.errors import ENDED, StreamFailure
 from sightline.outbox import Outbox
-from sightline.session import Session
+from sightline.session import WARNING_SECONDS, Session
 from sightline.streams import hint
 
 NOBODY = "127.0.0.1:1"
@@ -66,20 +66,25 @@ def test_the_failure_is_gone_once_the_server_answers(fake, connect):
     assert client.stats().last_failure == ""
 
 
+AWAY = StreamFailure("UNAVAILABLE", "a")
+
+
 @pytest.mark.parametrize("failures, levels", [
-    ([StreamFailure("UNAVAILABLE", "a")] * 3, ["WARNING", "INFO", "INFO"]),
-    ([ENDED, StreamFailure("UNAVAILABLE", "a")], ["INFO", "WARNING"]),
-    ([StreamFailure("UNAVAILABLE", "a"), None, StreamFailure("UNAVAILABLE", "a")],
-     ["WARNING", "WARNING"]),
+    ([(0, AWAY), (100, AWAY), (200, AWAY)], ["WARNING", "INFO", "INFO"]),
+    ([(0, ENDED), (0, AWAY)], ["INFO", "WARNING"]),
+    ([(0, AWAY), (1, None), (60, AWAY)], ["WARNING", "WARNING"]),
+    ([(0, AWAY), (1, None), (2, AWAY), (3, None), (59, AWAY), (60, AWAY), (61, AWAY)],
+     ["WARNING", "INFO", "INFO", "WARNING", "INFO"]),
 ])
-def test_the_first_failure_of_an_outage_is_a_warning(caplog, failures, levels):
-    """None is an answer between two."""
+def test_the_first_failure_of_an_outage_is_a_warning_and_once_a_minute(caplog, failures, levels):
+    """Each with its second. None is an answer between two."""
+    assert WARNING_SECONDS == 60
     caplog.set_level(logging.INFO, "sightline")
     session = Session(Outbox(), None, 10, 1 << 20, None)
-    for failure in failures:
+    for second, failure in failures:
         with session.lock:
             if failure:
-                session.fail(failure, "HOST is tried again")
+                session.fail(failure, "HOST is tried again", second)
             else:
                 session.settle([(session.ticket(b""), None)])
     assert [record.levelname for record in caplog.records] == levels

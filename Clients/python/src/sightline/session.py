@@ -21,6 +21,9 @@ from sightline.verdict import Verdict
 
 log = logging.getLogger("sightline")
 
+# The shortest time between two warnings: a server that comes and goes is one piece of news.
+WARNING_SECONDS = 60.0
+
 
 @dataclasses.dataclass
 class Stats:
@@ -61,7 +64,7 @@ class Session:
             threading.Condition(self.lock) for _ in range(5))
         self.is_closing = self.is_over = False
         self.failure: Optional[StreamFailure] = None
-        self._is_warned = False
+        self._is_warned, self._next_warning = False, float("-inf")
         self.stats = Stats()
         self.caller = threading.Thread(target=self.call_back, daemon=True, name="sightline")
         self._process = os.getpid()
@@ -136,11 +139,13 @@ class Session:
         """The end of a message about missing verdicts."""
         return f"; the last stream ended with {self.failure}" if self.failure else ""
 
-    def fail(self, failure: StreamFailure, retry: str) -> None:
-        """Called under the lock: a stream has ended. The first of an outage is a warning."""
+    def fail(self, failure: StreamFailure, retry: str, now: float) -> None:
+        """Called under the lock: a stream has ended. The first of an outage is a warning, or a
+        later one where the last warning is too recent for that."""
         self.failure = failure
-        is_news = not self._is_warned and failure is not ENDED
-        self._is_warned = self._is_warned or is_news
+        is_news = not self._is_warned and failure is not ENDED and now >= self._next_warning
+        if is_news:
+            self._is_warned, self._next_warning = True, now + WARNING_SECONDS
         log.log(logging.WARNING if is_news else logging.INFO, "%s no verdict, and %s: %s",
                 events(self.outbox.count), retry, failure)
 

@@ -116,7 +116,8 @@ class Streams:
                 tries = 0 if session.stats.verdicts.total() > settled_before else tries + 1
                 delay = backoff(tries, failure.retry_seconds, random.random())
                 if self._outbox.count:
-                    session.fail(failure, f"{self._server.target} is tried again in {delay:.2f} s")
+                    session.fail(failure, f"{self._server.target} is tried again in {delay:.2f} s",
+                                 time.monotonic())
                 session.ended.wait_for(lambda: session.is_over, delay)
         with session.lock:
             session.fail_rest()
