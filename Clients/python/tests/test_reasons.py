@@ -109,11 +109,12 @@ def test_who_has_been_told_of_a_loss_is_not_told_again(away):
 
 @pytest.mark.parametrize("leave, raised, is_logged", [
     (None, sightline.EventsLost, False), (SystemExit, sightline.EventsLost, False),
-    (ValueError, ValueError, True), (KeyboardInterrupt, KeyboardInterrupt, True),
+    (SystemExit(0), sightline.EventsLost, False), (SystemExit(3), SystemExit, True),
+    (SystemExit("why"), SystemExit, True), (ValueError, ValueError, True), (KeyboardInterrupt, KeyboardInterrupt, True),
     (asyncio.CancelledError, asyncio.CancelledError, True)])
 @pytest.mark.parametrize("is_async", [False, True])
 def test_a_block_that_loses_events_raises_or_logs_it(caplog, leave, raised, is_logged, is_async):
-    """What the block itself raises is not hidden; `sys.exit` is no failure."""
+    """What the block itself raises is not hidden; `sys.exit(0)` is no failure."""
 
     def block():
         with sightline.Client(NOBODY, close_timeout=0) as client:
@@ -130,6 +131,30 @@ def test_a_block_that_loses_events_raises_or_logs_it(caplog, leave, raised, is_l
     with pytest.raises(raised):
         asyncio.run(async_block()) if is_async else block()
     assert ("1 event has no verdict, and no spool keeps them" in caplog.text) == is_logged
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_spool_that_fails_at_the_end_does_not_hide_what_a_block_raises(
+        fake, tmp_path, monkeypatch, caplog, is_async):
+    spool = sightline.Spool(tmp_path)
+
+    def fail():
+        raise OSError("the disk")
+
+    def block():
+        with sightline.Client(fake.target, spool=spool):
+            raise ValueError("of the block")
+
+    async def async_block():
+        async with sightline.AsyncClient(fake.target, spool=spool):
+            raise ValueError("of the block")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(spool, "close", fail)
+        with pytest.raises(ValueError, match="of the block"):
+            asyncio.run(async_block()) if is_async else block()
+    assert "the close of the client has failed: the disk" in caplog.text
+    spool.close()
 
 
 def test_a_spool_keeps_what_a_block_has_not_sent(fake, tmp_path, caplog):

@@ -8,7 +8,7 @@ import functools
 import inspect
 from typing import Any, Callable, Concatenate, Optional, ParamSpec, Union
 
-from sightline.client import DEFAULT, Client, Default, losses_behind
+from sightline.client import DEFAULT, Client, Default, failures_behind
 from sightline.errors import FlushReport, QueueFull
 from sightline.session import Stats
 from sightline.ticket import Ticket
@@ -42,8 +42,8 @@ class AsyncClient:
     async def __aenter__(self) -> AsyncClient:
         return self
 
-    async def __aexit__(self, kind: Optional[type[BaseException]], *_: object) -> None:
-        with losses_behind(kind):
+    async def __aexit__(self, _: object, error: Optional[BaseException], *__: object) -> None:
+        with failures_behind(error):
             await self.close()
 
     async def send(self, event: TrackingEvent, timeout: Optional[float] = None) -> Ticket:

@@ -111,8 +111,8 @@ class Client:
     def __enter__(self) -> Client:
         return self
 
-    def __exit__(self, kind: Optional[type[BaseException]], *_: object) -> None:
-        with losses_behind(kind):
+    def __exit__(self, _: object, error: Optional[BaseException], *__: object) -> None:
+        with failures_behind(error):
             self.close()
 
     def send(self, event: TrackingEvent, timeout: Optional[float] = None) -> Ticket:
@@ -230,12 +230,12 @@ class Client:
 
 
 @contextlib.contextmanager
-def losses_behind(kind: Optional[type[BaseException]]) -> Iterator[None]:
-    """Logs EventsLost where a block already ends with an exception of its own. `sys.exit` is none:
-    its process may not end as if all were well."""
+def failures_behind(first: Optional[BaseException]) -> Iterator[None]:
+    """Logs why a close has failed where its block already ends with an exception of its own. That of
+    `sys.exit(0)` is none: its process may not end as if all were well."""
     try:
         yield
-    except EventsLost as error:
-        if kind is None or issubclass(kind, SystemExit):
+    except Exception as error:
+        if first is None or isinstance(first, SystemExit) and first.code in (None, 0):
             raise
-        log.error("%s", error)
+        log.error("the close of the client has failed: %s", error)
