@@ -4,6 +4,7 @@ import contextlib
 import errno
 import fcntl
 import os
+import pathlib
 import random
 import shutil
 
@@ -585,3 +586,79 @@ def test_where_the_adopting_disk_fails_nothing_is_removed(tmp_path, monkeypatch,
     with contextlib.suppress(OSError):
         orphan.close()
     assert left(tmp_path / "gone") == [b"event"]
+
+
+class Failing:
+    """A call of the disk that fails for some files."""
+
+    def __init__(self, patch, name):
+        self.call, self.may_fail = getattr(os, name), lambda _: False
+        patch.setattr(os, name, self)
+
+    def __call__(self, file, *more, **options):
+        path = os.readlink(f"/proc/self/fd/{file}") if isinstance(file, int) else str(file)
+        if self.may_fail(path):
+            raise OSError(errno.EIO, "it fails")
+        return self.call(file, *more, **options)
+
+
+def test_where_a_file_that_is_full_cannot_be_synced_nothing_is_removed(tmp_path, monkeypatch):
+    """The next file may be synced: it has none of its events."""
+    gone = Spool(tmp_path / "gone")
+    events = [b"event %d" % number for number in range(3)]
+    for data in events:
+        gone.append(data)
+    abandon(gone)
+    orphan = Spool(tmp_path / "gone")
+    spool = Spool(tmp_path / "own", segment_bytes=1)
+    with monkeypatch.context() as patch:
+        sync = Failing(patch, "fdatasync")
+        sync.may_fail = lambda path: "own" in path
+        with contextlib.suppress(OSError):
+            spool._take_over(orphan)
+    orphan.close()
+    with contextlib.suppress(OSError):
+        spool.close()
+    assert left(tmp_path / "gone") == events
+
+
+def test_what_is_adopted_and_cannot_be_removed_is_told(tmp_path, monkeypatch, caplog):
+    gone = Spool(tmp_path / "gone")
+    gone.append(b"event")
+    abandon(gone)
+    with monkeypatch.context() as patch:
+        unlink = Failing(patch, "unlink")
+        unlink.may_fail = lambda path: "gone" in path
+        with contextlib.closing(Spool(tmp_path / "own", adopt_siblings=True)) as spool:
+            assert [data for _, data in spool.recover()] == [b"event"]
+    assert f"what is adopted from {tmp_path / 'gone'} is not removed there" in caplog.text
+    assert left(tmp_path / "gone") == left(tmp_path / "own") == [b"event"]
+
+
+@pytest.mark.parametrize("name", [".", "below/..", "../own"])
+def test_a_folder_with_a_relative_name_has_the_same_neighbours(tmp_path, monkeypatch, name):
+    for folder in ("gone", "own/below"):
+        other = Spool(tmp_path / folder)
+        other.append(folder.encode())
+        abandon(other)
+    monkeypatch.chdir(tmp_path / "own")
+    with contextlib.closing(Spool(name, adopt_siblings=True)) as spool:
+        assert [data for _, data in spool.recover()] == [b"gone"]
+
+
+def test_a_parent_that_cannot_be_read_ends_nothing(tmp_path, monkeypatch, caplog):
+    spool = Spool(tmp_path / "own", adopt_siblings=True)
+    spool.append(b"event")
+    abandon(spool)
+    iterdir = pathlib.Path.iterdir
+
+    def refused(path):
+        if path == tmp_path:
+            raise PermissionError(errno.EACCES, "it is refused")
+        return iterdir(path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(pathlib.Path, "iterdir", refused)
+        with contextlib.closing(Spool(tmp_path / "own", adopt_siblings=True)) as spool:
+            assert [data for _, data in spool.recover()] == [b"event"]
+    assert f"no folder beside {tmp_path / 'own'} is adopted" in caplog.text

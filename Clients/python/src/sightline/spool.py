@@ -116,7 +116,13 @@ class Spool:
     def _adopt(self) -> list[tuple[Place, bytes]]:
         """Moves here what the owners of the folders beside this one have left, and are gone."""
         taken: list[tuple[Place, bytes]] = []
-        for folder in sorted(self.directory.absolute().parent.iterdir()):
+        parent = pathlib.Path(os.path.abspath(self.directory)).parent  # Also that of ".".
+        try:
+            folders = sorted(parent.iterdir())
+        except OSError as error:
+            log.warning("no folder beside %s is adopted: %s", self.directory, error)
+            return taken
+        for folder in folders:
             try:
                 # Nobody's lock is put into a folder that is no spool.
                 if (folder / "lock").is_file() and paths_in(folder):
@@ -139,10 +145,14 @@ class Spool:
                 taken.append((self.append(data), data))
         except OSError as error:
             log.warning("%s takes no more events: %s", self.directory, error)
-        if failure := self._sync():
+        # A file that was full may have failed as it was closed: nothing of it counts as durable.
+        if failure := self._failure or self._sync():
             self._fail(failure)
         else:
             orphan.release(*[place for place, _ in found[:len(taken)]])
+        if orphan._failure:
+            log.warning("what is adopted from %s is not removed there, and comes as duplicates: %s",
+                        orphan.directory, orphan._failure)
         if len(taken) < len(found):
             log.warning("%d of %d events have no room here, and are left in %s",
                         len(found) - len(taken), len(found), orphan.directory)
