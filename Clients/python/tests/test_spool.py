@@ -10,6 +10,7 @@ import shutil
 
 import pytest
 
+from sightline import spool as spool_module
 from sightline.outbox import Outbox
 from sightline.segment import HEAD, MAGIC, MARKS_MAGIC, Place, SpoolDamaged, head, record
 from sightline.session import Session
@@ -662,3 +663,38 @@ def test_a_parent_that_cannot_be_read_ends_nothing(tmp_path, monkeypatch, caplog
         with contextlib.closing(Spool(tmp_path / "own", adopt_siblings=True)) as spool:
             assert [data for _, data in spool.recover()] == [b"event"]
     assert f"no folder beside {tmp_path / 'own'} is adopted" in caplog.text
+
+
+def test_a_worker_waits_while_its_folder_is_adopted(tmp_path, monkeypatch):
+    adopter = Spool(tmp_path)
+    monkeypatch.setattr(spool_module, "wait_for_adoption", lambda: pytest.fail("it waits"))
+    with pytest.raises(SpoolLocked):
+        Spool(tmp_path)
+    monkeypatch.setattr(spool_module, "wait_for_adoption", adopter.close)
+    Spool(tmp_path, adopt_siblings=True).close()
+
+
+def test_a_worker_does_not_wait_for_an_owner_that_stays(tmp_path, monkeypatch):
+    owner, now = Spool(tmp_path), [0.0]
+
+    def step():
+        now[0] += spool_module.ADOPTION_SECONDS / 2
+
+    monkeypatch.setattr(spool_module.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(spool_module, "wait_for_adoption", step)
+    with pytest.raises(SpoolLocked):
+        Spool(tmp_path, adopt_siblings=True)
+    assert now[0] == spool_module.ADOPTION_SECONDS
+    owner.close()
+
+
+@pytest.mark.parametrize("adopts", [False, True])
+def test_a_disk_that_has_no_locks_is_not_taken_for_an_owner(tmp_path, monkeypatch, adopts):
+
+    def fail(*_):
+        raise OSError(errno.ENOLCK, "no locks")
+
+    monkeypatch.setattr(fcntl, "flock", fail)
+    with pytest.raises(OSError, match="no locks") as failed:
+        Spool(tmp_path, adopt_siblings=adopts)
+    assert not isinstance(failed.value, SpoolLocked)

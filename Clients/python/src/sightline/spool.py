@@ -6,12 +6,14 @@ A folder of segments and their marks, whose form is segment.py's.
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import logging
 import os
 import pathlib
 import struct
 import threading
+import time
 import weakref
 from typing import Callable, Optional, Union
 
@@ -28,6 +30,10 @@ BLOCK_BYTES = 4096
 # With so many settled events their marks are synced: a power cut brings back fewer, and those of a
 # file that was emptied. The end of the process brings none back.
 UNSYNCED_EVENTS = 1000
+# How long a worker waits for its folder while another one adopts it, and how often it tries.
+ADOPTION_SECONDS, ADOPTION_STEP_SECONDS = 5.0, 0.01
+# What a lock says that another client has.
+HELD = {errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES}
 # The bytes that a segment without events, and an event apart from its own, take with their marks.
 SEGMENT_BYTES, RECORD_BYTES = len(MAGIC) + len(MARKS_MAGIC), 2 * HEAD.size
 # Whose locks a forked child inherits.
@@ -45,7 +51,8 @@ class Spool:
     from survives the process. With `sync_sends` it survives a power cut too; else the last few
     milliseconds may not. `max_bytes` bounds all files; beyond it `send` waits. A file of
     `segment_bytes` is full, and deleted with its last event. With `adopt_siblings` the client sends
-    at its start also what is in the folders beside this one whose owners are gone."""
+    at its start also what is in the folders beside this one whose owners are gone, and waits for 5 s
+    while another one adopts this one. Raises SpoolLocked, OSError."""
 
     def __init__(self, directory: Union[str, pathlib.Path], *, max_bytes: int = 256 << 20,
                  segment_bytes: int = 4 << 20, sync_sends: bool = False,
@@ -79,16 +86,23 @@ class Spool:
     def _take_lock(self) -> int:
         self.directory.mkdir(parents=True, exist_ok=True)
         lock = os.open(self.directory / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # Java has no flock, and only record locks. This one is of the open file: the close of
-            # another one leaves it.
-            fcntl.fcntl(lock, fcntl.F_OFD_SETLK, WHOLE_FILE)
-        except OSError as error:
-            os.close(lock)
-            raise SpoolLocked(error.errno, f"{self.directory} belongs to another client; each "
-                                           "needs a folder of its own") from None
-        return lock
+        until = time.monotonic() + (ADOPTION_SECONDS if self.adopt_siblings else 0)
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                # Java has no flock, and only record locks. This one is of the open file: the close
+                # of another one leaves it.
+                fcntl.fcntl(lock, fcntl.F_OFD_SETLK, WHOLE_FILE)
+                return lock
+            except OSError as error:
+                if error.errno in HELD and time.monotonic() < until:
+                    wait_for_adoption()
+                    continue
+                os.close(lock)
+                if error.errno not in HELD:
+                    raise
+                raise SpoolLocked(error.errno, f"{self.directory} belongs to another client; each "
+                                               "needs a folder of its own") from None
 
     def recover(self) -> list[tuple[Place, bytes]]:
         """What an earlier owner left, in order, each with its place. To be called once, before the
@@ -435,6 +449,11 @@ def leave_all_to_parent() -> None:
 
 
 os.register_at_fork(after_in_child=leave_all_to_parent)
+
+
+def wait_for_adoption() -> None:
+    """A step of the wait for a folder; tests end the adoption in it."""
+    time.sleep(ADOPTION_STEP_SECONDS)
 
 
 def sync(path: pathlib.Path) -> None:
