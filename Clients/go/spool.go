@@ -27,6 +27,9 @@ const (
 // fdatasync returns once what was written is durable; tests have it fail.
 var fdatasync = func(file *os.File) error { return syscall.Fdatasync(int(file.Fd())) }
 
+// flock locks a file; tests have it fail.
+var flock = syscall.Flock
+
 // ErrSpoolLocked says that another client has the folder open.
 var ErrSpoolLocked = errors.New("sightline: the spool belongs to another client; each needs a folder of its own")
 
@@ -97,7 +100,10 @@ func OpenSpool(folder string, options SpoolOptions) (*Spool, error) {
 	}
 	if err := lockWithin(lock, limit); err != nil {
 		lock.Close()
-		return nil, fmt.Errorf("%w: %s", ErrSpoolLocked, folder)
+		if isHeld(err) {
+			return nil, fmt.Errorf("%w: %s", ErrSpoolLocked, folder)
+		}
+		return nil, fmt.Errorf("sightline: the spool %s cannot be locked: %w", folder, err)
 	}
 	spool := &Spool{folder: folder, options: options, lock: lock, sizes: map[uint64]int64{},
 		counts: map[uint64]int{}, unsettled: map[uint64]int{}, marks: newMarks(folder)}
@@ -110,8 +116,13 @@ func OpenSpool(folder string, options SpoolOptions) (*Spool, error) {
 func lockFile(file *os.File) error {
 	descriptor := file.Fd()
 	whole := syscall.Flock_t{Type: syscall.F_WRLCK}
-	return firstError(syscall.Flock(int(descriptor), syscall.LOCK_EX|syscall.LOCK_NB),
+	return firstError(flock(int(descriptor), syscall.LOCK_EX|syscall.LOCK_NB),
 		syscall.FcntlFlock(descriptor, ofdSetLock, &whole))
+}
+
+// isHeld is true of what a lock says that another client has; a disk without locks says something else.
+func isHeld(err error) bool {
+	return errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EACCES)
 }
 
 // recover gives what an earlier owner left, in order, each with its place. All of it is synced: later

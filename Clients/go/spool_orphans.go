@@ -19,7 +19,7 @@ var waitForAdoption = func() { time.Sleep(adoptionStep) }
 // lockWithin locks a file for good; what is not to be adopted meanwhile is tried once.
 func lockWithin(file *os.File, limit time.Duration) error {
 	for started := time.Now(); ; waitForAdoption() {
-		if err := lockFile(file); err == nil || time.Since(started) >= limit {
+		if err := lockFile(file); err == nil || !isHeld(err) || time.Since(started) >= limit {
 			return err
 		}
 	}

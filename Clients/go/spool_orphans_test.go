@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -208,6 +209,19 @@ func TestAWorkerWaitsWhileItsFolderIsAdopted(t *testing.T) {
 	}
 	waitForAdoption = func() { adopter.Close() }
 	open(t, folder, SpoolOptions{AdoptOrphans: true})
+}
+
+func TestADiskThatHasNoLocksIsNotTakenForAnOwner(t *testing.T) {
+	wait := waitForAdoption
+	defer func() { flock, waitForAdoption = syscall.Flock, wait }()
+	flock = func(int, int) error { return syscall.ENOLCK }
+	waitForAdoption = func() { t.Fatal("it waits") }
+	for _, adopts := range []bool{false, true} {
+		_, err := OpenSpool(t.TempDir(), SpoolOptions{AdoptOrphans: adopts})
+		if !errors.Is(err, syscall.ENOLCK) || errors.Is(err, ErrSpoolLocked) {
+			t.Error(adopts, err)
+		}
+	}
 }
 
 func TestAClientSendsWhatItAdopts(t *testing.T) {
