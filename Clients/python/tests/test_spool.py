@@ -199,7 +199,7 @@ def test_marks_that_the_disk_does_not_take_end_nothing(tmp_path, monkeypatch, ca
     with monkeypatch.context() as patched:
         patched.setattr(os, "pwrite", fail)
         spool.release(*places[:2])
-    assert "2 settled events are not marked" in caplog.text
+    assert "settled events are not marked" in caplog.text
     spool.release(places[2])
     spool.append(b"event 4")
     assert copied(tmp_path / "spool") == [b"event 0", b"event 1", b"event 3", b"event 4"]
@@ -621,6 +621,22 @@ def test_where_a_file_that_is_full_cannot_be_synced_nothing_is_removed(tmp_path,
     with contextlib.suppress(OSError):
         spool.close()
     assert left(tmp_path / "gone") == events
+
+
+def test_a_disk_that_takes_no_marks_is_told_of_once(tmp_path, monkeypatch, caplog):
+    """And once more after it has taken some."""
+    spool = Spool(tmp_path)
+    places = [spool.append(b"event %d" % number) for number in range(10)]
+    for refused, marked in ((places[0:3], places[3]), (places[4:7], places[7])):
+        with monkeypatch.context() as patch:
+            Failing(patch, "pwrite").may_fail = lambda _: True
+            for place in refused:
+                spool.release(place)
+        assert caplog.text.count("settled events are not marked in") == 1
+        caplog.clear()
+        spool.release(marked)
+    assert caplog.text == ""
+    spool.close()
 
 
 def test_what_is_adopted_and_cannot_be_removed_is_told(tmp_path, monkeypatch, caplog):

@@ -72,6 +72,7 @@ class Spool:
         self._marked: set[int] = set()
         self._unsynced: set[pathlib.Path] = set()
         self._unsynced_events = 0
+        self._is_refusal_told = False  # That the disk takes no marks.
         self._file: Optional[int] = None
         self._failure: Optional[OSError] = None
         self._is_closed = False
@@ -274,8 +275,13 @@ class Spool:
             finally:
                 os.close(file)
             self._unsynced.add(path)
+            self._is_refusal_told = False
         except OSError as error:
-            log.warning("%d settled events are not marked in %s: %s", len(run), path, error)
+            # Once until the disk takes one again: there may be thousands a second.
+            if not self._is_refusal_told:
+                self._is_refusal_told = True
+                log.warning("settled events are not marked in %s, and the next owner sends them "
+                            "again: %s", path, error)
 
     def _sync_marks(self) -> None:
         """Makes durable which events are settled. What cannot be synced may come back."""
