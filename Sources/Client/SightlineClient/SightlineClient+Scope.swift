@@ -42,10 +42,14 @@ extension SightlineClient {
         self.state.withLock { state in
             let isClosed = state.isClosing && state.isOver
             guard !isClosed, state.spool == nil, state.outbox.count > 0 else { return nil }
-            return "\(state.outbox.count) events have no verdict, and are lost: close the client "
-                + "first\(ClientStatistics.words(lastFailure: state.lastFailure))"
+            let reason = state.isRunning ? "close the client first" : "run() was not called"
+            return "\(state.outbox.count) events have no verdict, and are lost: \(reason)"
+                + ClientStatistics.words(lastFailure: state.lastFailure)
         }
     }
+
+    /// Whether `run` has been called; it may have ended since.
+    var hasBegun: Bool { self.state.withLock { $0.isRunning } }
 
     /// Whether `run` has ended; it may not even have begun.
     var isOver: Bool { self.state.withLock { $0.isOver } }

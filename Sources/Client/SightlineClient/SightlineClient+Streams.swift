@@ -26,6 +26,7 @@ extension SightlineClient {
             return !state.isRunning
         }
         guard isFirst else { throw SightlineClientError.ran }
+        self.began.fulfil(())
         let end = await self.runStreams()
         self.finish(end ?? .closed)
         self.ended.fulfil(())

@@ -19,6 +19,8 @@ public final class SightlineClient: Sendable {
     let state: Mutex<ClientState>
     /// Wakes the stream's writer.
     let work = Signal()
+    /// Fulfilled when `run` has been called.
+    let began = Promise<Void>()
     /// Fulfilled when no further stream will be opened.
     let over = Promise<Void>()
     /// Fulfilled when `run` has returned.

@@ -7,6 +7,8 @@ internal import Synchronization
 enum UnclosedClients {
     /// How long the end of a process waits for verdicts.
     private static let patience = 10
+    /// How long it waits for a `run` whose task may not have started. Without one nobody sends.
+    private static let startPatience = 1
     /// The exit code of a process that has lost events.
     private static let lossCode: Int32 = 1
 
@@ -42,16 +44,28 @@ enum UnclosedClients {
     private static func flush(_ clients: [SightlineClient]) {
         let done = DispatchSemaphore(value: 0)
         Task.detached {
-            await withDiscardingTaskGroup { group in
-                for client in clients where !client.isOver {
-                    group.addTask {
-                        // What is left is told by the caller.
-                        _ = try? await client.flush(timeout: .seconds(Self.patience))
-                    }
-                }
-            }
+            await Self.flush(
+                clients, patience: .seconds(Self.patience),
+                startPatience: .seconds(Self.startPatience))
             done.signal()
         }
-        _ = done.wait(timeout: .now() + .seconds(Self.patience + 1))
+        _ = done.wait(timeout: .now() + .seconds(Self.patience + Self.startPatience))
+    }
+
+    /// Waits for the verdicts on all events of clients that run, or begin to within
+    /// `startPatience`.
+    static func flush(
+        _ clients: [SightlineClient], patience: Duration, startPatience: Duration
+    ) async {
+        await withDiscardingTaskGroup { group in
+            for client in clients where !client.isOver {
+                group.addTask {
+                    // What is left is told by the caller.
+                    try? await client.began.wait(for: startPatience)
+                    guard client.hasBegun else { return }
+                    _ = try? await client.flush(timeout: patience)
+                }
+            }
+        }
     }
 }

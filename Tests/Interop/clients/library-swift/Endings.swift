@@ -8,10 +8,10 @@ struct ProgramFailure: Error, CustomStringConvertible {
     let description = "of the program"
 }
 
-/// A client that runs until the process ends, and that nobody closes.
-func openClient(_ configuration: ClientConfiguration) throws -> SightlineClient {
+/// A client that nobody closes, and that runs until the process ends, or never.
+func openClient(_ configuration: ClientConfiguration, runs: Bool) throws -> SightlineClient {
     let client = try SightlineClient(configuration)
-    Task.detached { try? await client.run() }
+    if runs { Task.detached { try? await client.run() } }
     return client
 }
 
@@ -31,7 +31,7 @@ func end(_ words: [String]) async throws -> SightlineClient? {
         }
         return nil
     }
-    let client = try openClient(configuration)
+    let client = try openClient(configuration, runs: words[1] != "never run")
     for event in made { try await client.send(event) }
     if words[1] == "killed" {
         print("sent")
