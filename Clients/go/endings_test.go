@@ -10,6 +10,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"log"
 	"math/big"
 	"os"
@@ -87,7 +88,7 @@ func endAs(ending string, ways []string) {
 		panic("the program's own mistake")
 	case "killed":
 		fmt.Println("ready")
-		select {}
+		_, _ = io.Copy(io.Discard, os.Stdin) // Until it is killed, or whoever would do that is gone.
 	}
 }
 
@@ -194,6 +195,9 @@ func endOf(t *testing.T, target, folder, ending string) (exit int, said string) 
 	program.Stderr = &words
 	output, err := program.StdoutPipe()
 	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := program.StdinPipe(); err != nil { // Open until the program has ended.
 		t.Fatal(err)
 	}
 	if err := program.Start(); err != nil {

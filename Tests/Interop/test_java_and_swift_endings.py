@@ -122,7 +122,8 @@ def test_what_a_spool_keeps_is_no_loss(language, make_server, tmp_path):
 
 def test_a_kill_loses_what_has_no_verdict_and_says_nothing(language):
     with subprocess.Popen([*PROGRAMS[language], "127.0.0.1:1", "killed", str(EVENTS), "60", ""],
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as killed:
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True) as killed:
         assert killed.stdout.readline() == "sent\n"
         killed.kill()
         assert "are lost" not in killed.stderr.read()

@@ -28,7 +28,8 @@ public final class Endings {
         send(options.build(), events);
         if (words[1].equals("killed")) {
             System.out.println("sent");
-            Thread.sleep(Long.MAX_VALUE);
+            // Until it is killed, or whoever would do that is gone.
+            System.in.read();
         }
     }
 

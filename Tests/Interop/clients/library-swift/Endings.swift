@@ -36,7 +36,8 @@ func end(_ words: [String]) async throws -> SightlineClient? {
     if words[1] == "killed" {
         print("sent")
         fflush(nil)
-        try await Task.sleep(for: .seconds(86400))
+        // Until it is killed, or whoever would do that is gone.
+        _ = readLine()
     }
     return client
 }
