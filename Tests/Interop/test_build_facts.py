@@ -87,7 +87,7 @@ def test_no_other_version(package, tmp_path, version):
 
 def test_the_version_stands_once():
     """The program and all packages read it from VERSION; a manifest that names an image's version
-    cannot, so it names the same. No other file has it."""
+    cannot, so it names the same. No other file has it but the client libraries' own."""
     version = (ROOT / "VERSION").read_text().strip()
     tracked = subprocess.run(["git", "-C", ROOT, "ls-files", "Clients", "Deploy", "Plugins", "Scripts",
                               "Sources/Commands"], check=True, text=True, capture_output=True)
@@ -99,3 +99,13 @@ def test_the_version_stands_once():
     assert named == {("Deploy/docker/compose.yaml", version),
                      ("Deploy/kubernetes/kustomization.yaml", version)}
     assert f"image: sightline:{version}\n" in (ROOT / "Deploy/docker/compose.yaml").read_text()
+
+
+@pytest.mark.parametrize("file, constant", [
+    ("Clients/go/client.go", r'\n\tVersion = "(.*)"\n'),
+    ("Clients/java/src/com/sightline/client/SightlineClient.java", r' String VERSION = "(.*)";\n'),
+    ("Sources/Client/SightlineClient/SightlineClient.swift", r' static let version = "(.*)"\n')])
+def test_a_client_library_says_the_version_of_the_release(file, constant):
+    """A source package has no other way. Python's is read from VERSION as it is built."""
+    version = (ROOT / "VERSION").read_text().strip()
+    assert re.findall(constant, (ROOT / file).read_text()) == [version]

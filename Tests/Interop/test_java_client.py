@@ -1,12 +1,9 @@
 """The Java client without a server: each case is a method of clients/client-java/ClientCases.java."""
 
-import pathlib
 import subprocess
 
 import pytest
 
-from protos import ROOT
-from server import binary
 from test_client_libraries import BUILT, built
 
 SECONDS = 120
@@ -19,23 +16,9 @@ SECONDS = 120
     "an answer after close", "a large event", "the last failure", "a failure that is told",
     "a loss is thrown once", "forms of a token", "an address of the web", "events in one call"])
 def test_a_case_of_the_java_client(case, tmp_path):
-    run(case, tmp_path)
-
-
-def test_it_and_the_swift_client_have_the_version_of_the_program(tmp_path):
-    program = subprocess.run([binary(), "--version"], capture_output=True, text=True,
-                             timeout=SECONDS, check=True)
-    version = program.stdout.split()[1]
-    assert run("its version", tmp_path) == version
-    swift = ROOT / "Sources/Client/SightlineClient/SightlineClient.swift"
-    assert f'static let version = "{version}"' in swift.read_text()
-
-
-def run(case: str, folder: pathlib.Path) -> str:
     built("java")
     done = subprocess.run(
         ["java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", f"{BUILT / 'java'}/*",
-         "com.sightline.client.ClientCases", case, folder / "spool"],
+         "com.sightline.client.ClientCases", case, tmp_path / "spool"],
         capture_output=True, text=True, timeout=SECONDS)
     assert done.returncode == 0, done.stderr
-    return done.stdout

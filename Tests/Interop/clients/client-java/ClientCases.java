@@ -48,7 +48,6 @@ public final class ClientCases {
             case "forms of a token" -> formsOfAToken();
             case "an address of the web" -> addressOfTheWeb();
             case "events in one call" -> eventsInOneCall();
-            case "its version" -> System.out.print(SightlineClient.VERSION);
             default -> throw new IllegalArgumentException(words[0]);
         }
     }
