@@ -14,7 +14,8 @@ SECONDS = 120
     "an interrupt and trySend", "the backoff of the channel", "streams that are closed in a row",
     "a status of a proxy", "a delay beyond reason", "a channel that cannot be built",
     "an answer after close", "a large event", "the last failure", "a failure that is told",
-    "a loss is thrown once", "forms of a token", "an address of the web", "events in one call"])
+    "a loss is thrown once", "forms of a token", "an address of the web", "events in one call",
+    "other files in a spool"])
 def test_a_case_of_the_java_client(case, tmp_path):
     built("java")
     done = subprocess.run(

@@ -14,6 +14,7 @@ import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.protobuf.StatusProto;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -48,6 +49,7 @@ public final class ClientCases {
             case "forms of a token" -> formsOfAToken();
             case "an address of the web" -> addressOfTheWeb();
             case "events in one call" -> eventsInOneCall();
+            case "other files in a spool" -> otherFilesInASpool(Path.of(words[1]));
             default -> throw new IllegalArgumentException(words[0]);
         }
     }
@@ -328,6 +330,24 @@ public final class ClientCases {
         check(Events.inAppDismissed("m", "shop", type).getInApp().getDismissal().getType() == type,
                 "how a message was closed");
         check(!opened.getEventId().equals(pushes.get(0).getEventId()), "each has its own id");
+    }
+
+    private static void otherFilesInASpool(Path folder) throws Exception {
+        Files.createDirectories(folder);
+        List<String> names = List.of("1.spool", "000000000000000A.spool", "copy.spool",
+                "0000000000000001.spool.old");
+        for (String name : names) {
+            Files.writeString(folder.resolve(name), name);
+        }
+        SightlineClient client = new ScriptedChannel(call -> { }).options().spool(folder).build();
+        client.send(event("1"));
+        client.close();
+        client = new ScriptedChannel(call -> { }).options().spool(folder).build();
+        check(client.unacknowledged().size() == 1, "the event is there");
+        client.close();
+        for (String name : names) {
+            check(Files.readString(folder.resolve(name)).equals(name), name + " is left alone");
+        }
     }
 
     private static TrackingEvent event(String id) {

@@ -21,7 +21,8 @@ import java.util.stream.Stream;
 /** A spool's files, which are named by numbers, and the lock of their directory. */
 final class SpoolDirectory {
     private static final String SUFFIX = ".spool";
-    private static final Pattern NAME = Pattern.compile("[0-9a-fA-F]{1,16}\\" + SUFFIX);
+    /** A file of another name, such as somebody's copy, is not the spool's. */
+    private static final Pattern NAME = Pattern.compile("[0-9a-f]{16}\\" + SUFFIX);
     private static final String MARKS_SUFFIX = ".settled";
     private static final Pattern MARKS_NAME = Pattern.compile("[0-9a-f]{16}\\" + MARKS_SUFFIX);
     private static final FileAttribute<?> MODE = PosixFilePermissions.asFileAttribute(
