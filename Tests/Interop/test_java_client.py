@@ -15,7 +15,7 @@ SECONDS = 120
     "a status of a proxy", "a delay beyond reason", "a channel that cannot be built",
     "an answer after close", "a large event", "the last failure", "a failure that is told",
     "a loss is thrown once", "forms of a token", "an address of the web", "events in one call",
-    "other files in a spool"])
+    "other files in a spool", "an end for good is told", "an end while a close waits"])
 def test_a_case_of_the_java_client(case, tmp_path):
     built("java")
     done = subprocess.run(

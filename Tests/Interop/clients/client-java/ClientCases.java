@@ -13,16 +13,24 @@ import com.sightline.v1.TrackingEvent;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.Status;
+import io.grpc.StatusException;
 import io.grpc.protobuf.StatusProto;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
 
 /** Cases of the Java client without a server: CASE FOLDER. test_java_client.py names them. */
 public final class ClientCases {
@@ -50,6 +58,8 @@ public final class ClientCases {
             case "an address of the web" -> addressOfTheWeb();
             case "events in one call" -> eventsInOneCall();
             case "other files in a spool" -> otherFilesInASpool(Path.of(words[1]));
+            case "an end for good is told" -> endForGoodIsTold();
+            case "an end while a close waits" -> endWhileACloseWaits();
             default -> throw new IllegalArgumentException(words[0]);
         }
     }
@@ -168,8 +178,12 @@ public final class ClientCases {
     }
 
     private static Ending ending(Status status, Any detail) {
-        return new Ending(StatusProto.toStatusException(com.google.rpc.Status.newBuilder()
-                .setCode(status.getCode().value()).addDetails(detail).build()));
+        return new Ending(exception(status, detail));
+    }
+
+    private static StatusException exception(Status status, Any detail) {
+        return StatusProto.toStatusException(com.google.rpc.Status.newBuilder()
+                .setCode(status.getCode().value()).addDetails(detail).build());
     }
 
     private static Any errorInfo(String domain) {
@@ -348,6 +362,48 @@ public final class ClientCases {
         for (String name : names) {
             check(Files.readString(folder.resolve(name)).equals(name), name + " is left alone");
         }
+    }
+
+    private static void endForGoodIsTold() throws Exception {
+        BlockingQueue<String> told = new LinkedBlockingQueue<>();
+        Logger logger = Logger.getLogger("com.sightline.client");
+        logger.addHandler(new Handler() {
+            @Override
+            public void publish(LogRecord record) {
+                told.add(record.getMessage());
+            }
+
+            @Override
+            public void flush() { }
+
+            @Override
+            public void close() { }
+        });
+        ScriptedChannel channel = new ScriptedChannel(call -> { });
+        SightlineClient client = channel.options().build();
+        client.send(event("1"));
+        channel.nextCall().end(Status.UNAVAILABLE);
+        String first = told.take();
+        check(first.endsWith("the client tries again"), first);
+        StatusException refusal = exception(Status.UNAUTHENTICATED, errorInfo("sightline.v1"));
+        channel.nextCall().end(refusal.getStatus(), refusal.getTrailers());
+        String last = told.take();
+        check(last.endsWith("the client has ended"), "also behind another failure: " + last);
+    }
+
+    private static void endWhileACloseWaits() throws Exception {
+        ByteArrayOutputStream said = new ByteArrayOutputStream();
+        System.setErr(new PrintStream(said, true));
+        Sender sender = new Sender(new ScriptedChannel(call -> { }).options()
+                .closeTimeout(java.time.Duration.ofNanos(HOUR)));
+        sender.send(event("1"));
+        Thread closing = Sender.daemon(sender::close, "closing");
+        closing.start();
+        while (closing.getState() != Thread.State.TIMED_WAITING) {
+            Thread.onSpinWait();
+        }
+        sender.exit(java.time.Duration.ZERO);
+        check(said.toString().contains("1 events have no verdict, and are lost"), said.toString());
     }
 
     private static TrackingEvent event(String id) {

@@ -109,7 +109,11 @@ final class ScriptedChannel extends ManagedChannel {
         }
 
         void end(Status status) {
-            listener.onClose(status, new Metadata());
+            end(status, new Metadata());
+        }
+
+        void end(Status status, Metadata trailers) {
+            listener.onClose(status, trailers);
         }
 
         @Override

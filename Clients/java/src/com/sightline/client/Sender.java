@@ -18,7 +18,7 @@ final class Sender {
     private final Options options;
     private final ClientState state;
     private final Streams streams;
-    private final Thread exit = new Thread(this::exit, "sightline-exit");
+    private final Thread exit = new Thread(() -> exit(EXIT), "sightline-exit");
 
     Sender(Options options) {
         this.options = options;
@@ -47,16 +47,20 @@ final class Sender {
         }
     }
 
-    /** The process ends, and nobody has closed the client: others may still send. */
-    private void exit() {
+    /**
+     * The process ends, and nobody has closed the client: others may still send. The thread of a
+     * close that still waits ends with the process, and tells of nothing.
+     */
+    void exit(Duration longest) {
         try {
-            flush(options.closeTimeout.compareTo(EXIT) < 0 ? options.closeTimeout : EXIT);
+            flush(options.closeTimeout.compareTo(longest) < 0 ? options.closeTimeout : longest);
         } catch (ClientException | InterruptedException failed) {
             // It is told below.
         }
         state.lock.lock();
         try {
-            if (!state.isClosing && !state.spool.isKept() && state.outbox.pending() > 0) {
+            boolean isClosed = state.isClosing && state.failure != null;
+            if (!isClosed && !state.spool.isKept() && state.outbox.pending() > 0) {
                 // Loggers end at the same time, and may lose it.
                 System.err.println("sightline: the process ends without close(): "
                         + state.exception(state.outbox.pending()

@@ -208,7 +208,7 @@ final class Streams {
         long now = System.nanoTime();
         if (ending.reason() != null) {
             state.lastFailure = ending.reason();
-            if (reconnects.isNews(now)) {
+            if (ending.isFinal() || reconnects.isNews(now)) {
                 news = channel.authority() + ": " + ending.reason() + "; "
                         + state.outbox.pending() + " events have no verdict yet, and the client "
                         + (ending.isFinal() ? "has ended" : "tries again");
