@@ -378,8 +378,8 @@ func (c *Client) Stats() Stats {
 // Close takes no more events, waits for the verdicts on all, half-closes the stream, and reads its end
 // and the last results: until ctx ends, or for 30 s where it has no deadline. What has no verdict then
 // stays in Unacknowledged, and in the spool; the *PendingError says how many, and why. Without a spool
-// a warning says so too, as a deferred Close returns to nobody. It waits 1 s more at most for functions
-// of the caller that do not return, such as that of WithToken. It may be repeated.
+// a warning says so too, as a deferred Close returns to nobody. It waits 1 s more at most for
+// functions of the caller that do not return, such as that of WithToken. It may be repeated.
 func (c *Client) Close(ctx context.Context) (FlushReport, error) {
 	ctx, cancel := c.bounded(ctx)
 	defer cancel()

@@ -34,8 +34,8 @@ func InAppShown(message, app string) *pb.TrackingEvent {
 		Event: &pb.InAppInteraction_Impression{Impression: &pb.InAppImpression{}}})
 }
 
-// InAppClicked is the event of an action that was chosen in a Firebase in-app message: its URL, and its
-// button's text. Without a URL it counts as a dismissal.
+// InAppClicked is the event of an action that was chosen in a Firebase in-app message: its URL, and
+// its button's text. Without a URL it counts as a dismissal.
 func InAppClicked(message, app, url, text string) *pb.TrackingEvent {
 	return inApp(app, &pb.InAppInteraction{MessageId: message,
 		Event: &pb.InAppInteraction_Click{Click: &pb.InAppClick{ActionText: text, ActionUrl: url}}})

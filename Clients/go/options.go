@@ -82,9 +82,9 @@ func WithOnResult(onResult func(*pb.EventResult)) Option {
 	return func(o *options) { o.onResult = onResult }
 }
 
-// WithOnWarning is told what a person should know, in a sentence: the first failure after a verdict, at
-// most once a minute, the end of the client, and events that Close lost. Without this option log.Print
-// is. It must not call Close.
+// WithOnWarning is told what a person should know, in a sentence: the first failure after a verdict,
+// at most once a minute, the end of the client, and events that Close lost. Without this option
+// log.Print is. It must not call Close.
 func WithOnWarning(onWarning func(text string)) Option {
 	return func(o *options) { o.onWarning = onWarning }
 }

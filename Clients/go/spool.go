@@ -120,7 +120,8 @@ func lockFile(file *os.File) error {
 		syscall.FcntlFlock(descriptor, ofdSetLock, &whole))
 }
 
-// isHeld is true of what a lock says that another client has; a disk without locks says something else.
+// isHeld is true of what a lock says that another client has. A disk without locks says something
+// else.
 func isHeld(err error) bool {
 	return errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EACCES)
 }

@@ -59,10 +59,10 @@ func (c *Client) run(ctx context.Context) {
 	c.mutex.Unlock()
 }
 
-// failed keeps why a stream ended; returns the warning of the first failure after a verdict, or of a
-// later one where the last warning is too recent for that. An end for good is always warned of. An end
-// that no event waits for is no failure, nor is one that the server means and that brought verdicts.
-// Called under the mutex.
+// failed keeps why a stream ended; returns the warning of the first failure after a verdict, or of
+// a later one where the last warning is too recent for that. An end for good is always warned of.
+// An end that no event waits for is no failure, nor is one that the server means and that brought
+// verdicts. Called under the mutex.
 func (c *Client) failed(failure failure, hasSettled bool, now time.Duration) (warning string) {
 	if c.outbox.count == 0 || (failure.status == nil && hasSettled) {
 		return ""

@@ -110,7 +110,8 @@ def test_who_has_been_told_of_a_loss_is_not_told_again(away):
 @pytest.mark.parametrize("leave, raised, is_logged", [
     (None, sightline.EventsLost, False), (SystemExit, sightline.EventsLost, False),
     (SystemExit(0), sightline.EventsLost, False), (SystemExit(3), SystemExit, True),
-    (SystemExit("why"), SystemExit, True), (ValueError, ValueError, True), (KeyboardInterrupt, KeyboardInterrupt, True),
+    (SystemExit("why"), SystemExit, True), (ValueError, ValueError, True),
+    (KeyboardInterrupt, KeyboardInterrupt, True),
     (asyncio.CancelledError, asyncio.CancelledError, True)])
 @pytest.mark.parametrize("is_async", [False, True])
 def test_a_block_that_loses_events_raises_or_logs_it(caplog, leave, raised, is_logged, is_async):

@@ -231,8 +231,8 @@ class Client:
 
 @contextlib.contextmanager
 def failures_behind(first: Optional[BaseException]) -> Iterator[None]:
-    """Logs why a close has failed where its block already ends with an exception of its own. That of
-    `sys.exit(0)` is none: its process may not end as if all were well."""
+    """Logs why a close has failed where its block already ends with an exception of its own. That
+    of `sys.exit(0)` is none: its process may not end as if all were well."""
     try:
         yield
     except Exception as error:

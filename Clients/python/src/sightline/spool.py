@@ -51,8 +51,8 @@ class Spool:
     from survives the process. With `sync_sends` it survives a power cut too; else the last few
     milliseconds may not. `max_bytes` bounds all files; beyond it `send` waits. A file of
     `segment_bytes` is full, and deleted with its last event. With `adopt_siblings` the client sends
-    at its start also what is in the folders beside this one whose owners are gone, and waits for 5 s
-    while another one adopts this one. Raises SpoolLocked, OSError."""
+    at its start also what is in the folders beside this one whose owners are gone, and waits for
+    5 s while another one adopts this one. Raises SpoolLocked, OSError."""
 
     def __init__(self, directory: Union[str, pathlib.Path], *, max_bytes: int = 256 << 20,
                  segment_bytes: int = 4 << 20, sync_sends: bool = False,
