@@ -23,7 +23,7 @@ enum Console {
         return isUnwanted != true
     }()
 
-    /// Writes a line to standard output, unbuffered.
+    /// Writes a line to standard output, unbuffered; see `write`.
     static func out(_ line: String) {
         Self.write(line + "\n", to: STDOUT_FILENO)
     }
@@ -103,16 +103,33 @@ enum Console {
         }
     }
 
-    /// Writes all bytes. On an error the rest is dropped, because the reader has gone.
+    /// Writes all bytes. Ends the process where standard output does not take them, since what was
+    /// cut must not look whole; standard error has nobody to tell, and the rest is dropped.
     static func write(_ text: String, to descriptor: Int32) {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes {
                 Foundation.write(descriptor, $0.baseAddress, $0.count)
             }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return }
-            rest = rest.dropFirst(count)
+            if count >= 0 {
+                rest = rest.dropFirst(count)
+                continue
+            }
+            let code = errno
+            switch code {
+            case EINTR: continue
+            case EAGAIN: Self.wait(for: descriptor)
+            default:
+                if descriptor == STDOUT_FILENO { ProcessEnd.byOutput(code) }
+                return
+            }
         }
+    }
+
+    /// Another process has made the terminal or the pipe non-blocking.
+    private static func wait(for descriptor: Int32) {
+        var state = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        // An error shows in the next write.
+        _ = poll(&state, 1, -1)
     }
 }

@@ -6,7 +6,7 @@ extension ExitCode {
     static let noInput = ExitCode(66)
     /// The server, or another dependency, is unavailable.
     static let unavailable = ExitCode(69)
-    /// The disk failed.
+    /// The disk failed, or the output could not be written.
     static let inputOutput = ExitCode(74)
     /// The configuration is invalid.
     static let configuration = ExitCode(78)

@@ -111,7 +111,8 @@ struct ServeCommand: AsyncParsableCommand {
 
     /// Writes a line to standard output, unbuffered: scripts wait for it.
     private static func announce(_ line: String) {
-        FileHandle.standardOutput.write(Data("\(line)\n".utf8))
+        // The log has the address too; a server does not end because nobody reads.
+        try? FileHandle.standardOutput.write(contentsOf: Data("\(line)\n".utf8))
     }
 
     /// Ends the process at once: after a failed sync the disk cannot be trusted, and no request
