@@ -126,6 +126,9 @@ NAMES = [
     Mistake("too much", ["bench", "--seconds", "999999999999999999d"], USAGE, "12h"),
     Mistake("unknown rule", ["explain", "--rule", "D99"], USAGE, "D1 to D58"),
     Mistake("wrong time", ["report", "--since", "last-week"], USAGE, "2026-11-20T10:00:00Z"),
+    Mistake("empty range", ["report", "--since", "1h", "--until", "2h"], USAGE, "is not before"),
+    Mistake("empty range", ["export", "--format", "csv", "--since", "1h", "--until", "1h"], USAGE,
+            "is not before"),
     Mistake("unwritable folder", ["dev-certs", "--out", "/proc/none"], IO_ERROR, "/proc/none"),
 ]
 # Without these words the commands tell of them first.

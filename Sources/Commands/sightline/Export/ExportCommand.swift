@@ -58,11 +58,13 @@ struct ExportCommand: AsyncParsableCommand {
             }
             if self.format == .csv { Console.write(ExportedHits.heading, to: STDOUT_FILENO) }
             let ids = try await database.read { try hits.ids(in: $0) }
-            let isSheet = self.format == .csv
+            let format = self.format
             for page in ids {
                 let lines = try await database.read { database in
-                    try isSheet
-                        ? hits.sheet(page, in: database) : hits.json(page, in: database)
+                    switch format {
+                    case .csv: try hits.sheet(page, in: database)
+                    case .ndjson: try hits.json(page, in: database)
+                    }
                 }
                 Console.write(lines, to: STDOUT_FILENO)
             }
@@ -77,15 +79,9 @@ struct ExportCommand: AsyncParsableCommand {
     }
 
     private func hits() throws -> ExportedHits {
-        let now = Int64(Date().timeIntervalSince1970 * 1_000_000)
-        let since = try self.since.map { try TimeOption.time($0, of: "--since", now: now) }
-        let until = try self.until.map { try TimeOption.time($0, of: "--until", now: now) }
-        if let since, let until, since >= until {
-            throw ValidationError(
-                "--since \(ReportTime.utc(since)) is not before --until \(ReportTime.utc(until)).")
-        }
+        let range = try TimeOption.range(since: self.since, until: self.until)
         return ExportedHits(
-            since: since ?? .min, until: until ?? .max, tenant: self.tenant,
+            since: range.since ?? .min, until: range.until ?? .max, tenant: self.tenant,
             delivery: self.delivery)
     }
 }

@@ -176,7 +176,6 @@ struct ReportCommand: AsyncParsableCommand {
     }
 
     private func query() throws -> ReportQuery {
-        let now = Int64(Date().timeIntervalSince1970 * 1_000_000)
         var query = ReportQuery()
         query.tenant = self.tenant
         query.delivery = self.delivery
@@ -194,16 +193,8 @@ struct ReportCommand: AsyncParsableCommand {
         query.zone = zone
         query.isByOccurrence = self.occurred
         query.step = self.series
-        query.since = try self.since.map {
-            try TimeOption.time($0, of: "--since", now: now, in: zone)
-        }
-        query.until = try self.until.map {
-            try TimeOption.time($0, of: "--until", now: now, in: zone)
-        }
-        if let since = query.since, let until = query.until, since >= until {
-            throw ValidationError(
-                "--since \(ReportTime.utc(since)) is not before --until \(ReportTime.utc(until)).")
-        }
+        (query.since, query.until) = try TimeOption.range(
+            since: self.since, until: self.until, in: zone)
         return query
     }
 
