@@ -92,6 +92,61 @@ struct ArchivedHitsTests {
         #expect(error?.description.contains("archive.jsonl cannot be read") == true)
     }
 
+    @Test("a page has at most 1000 lines and ends at 1 MiB, whatever is in them")
+    func pageBounds() async throws {
+        let long = String(repeating: "x", count: 600 << 10) + "\n"
+        for (text, unreadable) in [
+            (String(repeating: "\n", count: 2500), [0, 0, 0]),
+            (String(repeating: "no\n", count: 2500), [1000, 1000, 500]),
+            (long + long + long, [2, 1]),
+        ] {
+            try self.write(text)
+            #expect(try await self.pages(self.path).map(\.unreadable) == unreadable)
+        }
+    }
+
+    private func compress(_ texts: [String], to path: String) throws {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        try #require(descriptor >= 0)
+        defer { close(descriptor) }
+        let writer = try ZstdWriter(level: 3)
+        for text in texts {
+            _ = try Array(text.utf8).withUnsafeBytes { try writer.write($0, to: descriptor) }
+        }
+    }
+
+    @Test("a compressed file that ends within a frame is an error, and one behind a frame is not")
+    func cutFrames() async throws {
+        let path = self.directory.file("archive.jsonl.zst")
+        let lines = [
+            try self.lines(try TestHits.batch([TestEvents.full(id: 1)])),
+            try self.lines(try TestHits.batch([TestEvents.full(id: 2)])),
+        ]
+        try self.compress([lines[0]], to: path)
+        let first = try Data(contentsOf: URL(filePath: path)).count
+        try self.compress(lines, to: path)
+        let whole = try Data(contentsOf: URL(filePath: path))
+        for size in 0...whole.count {
+            try whole.prefix(size).write(to: URL(filePath: path))
+            if [0, first, whole.count].contains(size) {
+                let hits = size == 0 ? 0 : size == first ? 1 : 2
+                #expect(try await self.pages(path).map(\.hits.hitCount).reduce(0, +) == hits)
+                continue
+            }
+            let error = await #expect(throws: ArchiveError.self) { _ = try await self.pages(path) }
+            #expect(error?.description.contains("\(path) cannot be read: it is cut") == true)
+        }
+    }
+
+    @Test("a frame whose text fills the pieces that are read exactly is whole")
+    func fullPieces() async throws {
+        let path = self.directory.file("archive.jsonl.zst")
+        for count in [128 << 10, 256 << 10] {
+            try self.compress([String(repeating: "\n", count: count)], to: path)
+            #expect(try await self.pages(path).allSatisfy { $0.unreadable == 0 })
+        }
+    }
+
     @Test("what comes after the file was opened is not read")
     func appended() async throws {
         let line = try self.lines(try TestHits.batch([TestEvents.full(id: 1)]))

@@ -189,3 +189,13 @@ def test_an_archive_of_lines_is_read_back_into_a_sink(make_server, seed, compres
         target.directory.joinpath("empty.jsonl").touch()
         empty = run(*command[:4], target.directory / "empty.jsonl", "--sink", "sqlite", code=66)
         assert "the files have no hit" in empty.stderr
+    else:
+        check_cut(target, files)
+
+
+def check_cut(target: Server, files: list) -> None:
+    """A file that ends within a frame is told of."""
+    cut = target.directory / "cut.jsonl.zst"
+    cut.write_bytes(files[0].read_bytes()[:-5])
+    done = run("replay", "--data-dir", target.directory, "--from", cut, "--sink", "sqlite", code=69)
+    assert f"{cut} cannot be read: it is cut" in done.stderr, done.stderr

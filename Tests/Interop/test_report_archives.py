@@ -91,6 +91,15 @@ def test_what_is_no_archive_is_refused(tmp_path, text, words):
     assert all(word in done.stderr for word in [str(path), *words]), done.stderr
 
 
+def test_an_archive_that_is_cut_within_a_frame_is_refused(archive, tmp_path):
+    files, _ = archive
+    path = tmp_path / "hits.jsonl.zst"
+    subprocess.run(["zstd", "-q", files[0], "-o", path], check=True, timeout=SECONDS)
+    path.write_bytes(path.read_bytes()[:-5])
+    done = run("report", "--from", path, code=1)
+    assert f"{path}: it is cut" in done.stderr and done.stdout == "", done.stderr
+
+
 def test_an_archive_that_is_missing_is_named(tmp_path):
     done = run("report", "--from", tmp_path / "none.jsonl", code=66)
     assert "none.jsonl" in done.stderr

@@ -4,9 +4,9 @@ package import SinkKit
 /// The hits in a file of the jsonl sink, plain or compressed, page by page for a replay. Reads as
 /// much as the file had when it was opened: the replay may append to it.
 package actor ArchivedHits {
-    /// The maximum number of hits in a page.
-    static let maxHits = 1000
-    /// A page ends with the hit that reaches so many bytes.
+    /// The maximum number of lines in a page, hits or not.
+    static let maxLines = 1000
+    /// A page ends with the line that reaches so many bytes, of a hit or of what is none.
     static let pageBytes = 1 << 20
     /// The maximum bytes of a line: the largest event (512 KiB) with its ids, each byte escaped,
     /// takes 6 MiB.
@@ -38,23 +38,26 @@ package actor ArchivedHits {
         }
     }
 
-    /// The next hits; nil at the end. Lines that are no hit are counted in their page, except for
-    /// what stands at the end without a line's end: a crash has left it, or it is being written.
+    /// The next hits, of which a page of empty lines has none; nil at the end. Other lines that are
+    /// no hit are counted in their page, except for what stands at the end without a line's end: a
+    /// crash has left it, or it is being written.
     ///
     /// - Throws: `ArchiveError`.
     package func page() throws -> HitPage? {
         do {
             var payload: [UInt8] = []
-            var (hits, unreadable) = (0, 0)
-            while hits < Self.maxHits, payload.count < Self.pageBytes, let line = try self.line() {
+            var (lines, bytes, unreadable) = (0, 0, 0)
+            while lines < Self.maxLines, bytes < Self.pageBytes, let line = try self.line() {
+                lines += 1
                 if let hit = KeptRecord.payload(ofLine: line.bytes) {
                     payload += hit
-                    hits += 1
-                } else if line.isWhole {
-                    unreadable += 1
+                    bytes += hit.count
+                    continue
                 }
+                bytes += line.bytes.count
+                if line.isWhole, !line.bytes.isEmpty { unreadable += 1 }
             }
-            guard hits + unreadable > 0 else { return nil }
+            guard lines > 0 else { return nil }
             self.pages += 1
             return HitPage(payload: payload, last: self.pages, unreadable: unreadable)
         } catch {
@@ -62,15 +65,14 @@ package actor ArchivedHits {
         }
     }
 
-    /// The next line that is not empty; nil at the end.
+    /// The next line; nil at the end.
     private func line() throws -> (bytes: [UInt8], isWhole: Bool)? {
         var searched = self.start
         while true {
             if let end = self.lines[searched...].firstIndex(of: UInt8(ascii: "\n")) {
                 let line = Array(self.lines[self.start..<end])
-                (self.start, searched) = (end + 1, end + 1)
+                self.start = end + 1
                 guard line.count <= Self.maxLineBytes else { throw ArchivedText.Failure.longLine }
-                if line.isEmpty { continue }
                 return (line, true)
             }
             self.lines.removeSubrange(..<self.start)

@@ -6,9 +6,13 @@ internal import Glibc
 struct ArchivedText: ~Copyable {
     enum Failure: Error, CustomStringConvertible {
         case longLine
+        case cutFrame
 
         var description: String {
             switch self {
+            case .cutFrame:
+                "it is cut: it ends within a zstd frame, as a part of a file does, or one that a "
+                    + "server is just writing"
             case .longLine: "it has a line of over \(ArchivedHits.maxLineBytes) bytes"
             }
         }
@@ -24,6 +28,8 @@ struct ArchivedText: ~Copyable {
     private var position = 0
     /// Whether zstd may have more text without more bytes.
     private var hasMore = false
+    /// Whether a frame has begun, and its end is still to come.
+    private var isInFrame = false
 
     init(path: String) throws {
         // Never waits, as for the other end of a pipe, of which the size is an error then.
@@ -53,6 +59,7 @@ struct ArchivedText: ~Copyable {
     /// Appends the next piece of text, which may be empty.
     ///
     /// - Returns: false at the end.
+    /// - Throws: `Failure.cutFrame` at an end within a frame, `WriteError`, or `ZstdError`.
     mutating func append(to text: inout [UInt8], atMost count: Int) throws -> Bool {
         guard let zstd = self.zstd else {
             let bytes = try self.read(count)
@@ -62,10 +69,16 @@ struct ArchivedText: ~Copyable {
         if self.position == self.piece.count, !self.hasMore {
             self.piece = try self.read(count)
             self.position = 0
-            if self.piece.isEmpty { return false }
+            if self.piece.isEmpty {
+                guard !self.isInFrame else { throw Failure.cutFrame }
+                return false
+            }
         }
-        let written = try Self.decompress(self.piece, &self.position, count, zstd)
+        let start = self.position
+        let (written, rest) = try Self.decompress(self.piece, &self.position, count, zstd)
         self.hasMore = written.count == count
+        // Without new bytes after a frame's end zstd asks for the next frame, which need not come.
+        if self.isInFrame || self.position > start { self.isInFrame = rest > 0 }
         text += written
         return true
     }
@@ -88,21 +101,22 @@ struct ArchivedText: ~Copyable {
         return bytes
     }
 
-    /// At most `count` bytes of text from `piece` at `position`, which moves.
+    /// At most `count` bytes of text from `piece` at `position`, which moves; and 0 if a frame has
+    /// ended.
     private static func decompress(
         _ piece: [UInt8], _ position: inout Int, _ count: Int, _ zstd: OpaquePointer
-    ) throws -> [UInt8] {
-        var next = position
+    ) throws -> (text: [UInt8], rest: Int) {
+        var (next, rest) = (position, 0)
         let text = try [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
             try piece.withUnsafeBytes { bytes in
                 var input = ZSTD_inBuffer(src: bytes.baseAddress, size: bytes.count, pos: next)
                 var output = ZSTD_outBuffer(dst: buffer.baseAddress, size: count, pos: 0)
-                _ = try ZstdError.check(
+                rest = try ZstdError.check(
                     ZSTD_decompressStream(zstd, &output, &input), "decompress it")
                 (next, initialized) = (input.pos, output.pos)
             }
         }
         position = next
-        return text
+        return (text, rest)
     }
 }

@@ -36,7 +36,7 @@ struct HitArchive {
                         reason: "\(page.unreadable) of its lines are no hit in JSON: name files of "
                             + "the sink jsonl, those that are compressed with .zst at the end")
                 }
-                try await self.deliver(page.payload)
+                if !page.payload.isEmpty { try await self.deliver(page.payload) }
             }
         } catch let error as ArchiveError {
             throw InputError(file: file, reason: error.reason)
