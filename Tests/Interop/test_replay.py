@@ -194,8 +194,15 @@ def test_an_archive_of_lines_is_read_back_into_a_sink(make_server, seed, compres
 
 
 def check_cut(target: Server, files: list) -> None:
-    """A file that ends within a frame is told of."""
+    """A file that ends within a frame is told of, and what of the files before it was delivered."""
     cut = target.directory / "cut.jsonl.zst"
     cut.write_bytes(files[0].read_bytes()[:-5])
-    done = run("replay", "--data-dir", target.directory, "--from", cut, "--sink", "sqlite", code=69)
-    assert f"{cut} cannot be read: it is cut" in done.stderr, done.stderr
+    where = ("replay", "--data-dir", target.directory, "--sink", "sqlite")
+    alone = run(*where, "--from", cut, code=69)
+    assert f"{cut} cannot be read: it is cut" in alone.stderr and alone.stdout == "", alone
+    last = run(*where, "--from", *files, cut, code=69)
+    assert last.stdout == "1400 hits delivered to the sink sqlite once more\n"
+    assert f"{len(files)} of {len(files) + 1} files were delivered; {cut} was not" in last.stderr
+    assert f"{cut} cannot be read: it is cut" in last.stderr
+    told = json.loads(run(*where, "--from", *files, cut, "--json", code=69).stdout)
+    assert told == {"delivered": 1400, "refused": 0, "filtered": 0}

@@ -149,27 +149,39 @@ struct ReplayCommand: AsyncParsableCommand {
         let client = try AdminSocketClient(of: configuration.dataDirectory)
         let name = try self.target(configuration).name
         var counts = HitReplay.Counts()
-        for path in paths {
-            counts += try await client.post(
-                "/sinks/\(name)/replay", [("file", path)], as: HitReplay.Counts.self)
+        for (index, path) in paths.enumerated() {
+            do {
+                counts += try await client.post(
+                    "/sinks/\(name)/replay", [("file", path)], as: HitReplay.Counts.self)
+            } catch {
+                // What the sink has of the files before it keeps.
+                if index > 0 {
+                    try self.print(counts, of: name)
+                    Console.error(
+                        "sightline: \(index) of \(paths.count) files were delivered; "
+                            + "\(path.printable) was not, or only its beginning")
+                }
+                throw error
+            }
         }
         try self.show(counts, of: name, nothing: "the files have no hit")
     }
 
     /// - Parameter nothing: what it means that there was none.
     private func show(_ counts: HitReplay.Counts, of name: String, nothing: String) throws {
-        if self.json {
-            try Console.json(counts)
-        } else {
-            Console.out("\(counts.delivered) hits delivered to the sink \(name) once more")
-            if counts.refused > 0 { Console.out("\(counts.refused) refused") }
-            if counts.filtered > 0 { Console.out("\(counts.filtered) not passed by its filter") }
-        }
+        try self.print(counts, of: name)
         guard !counts.isEmpty else {
             Console.error("sightline: \(nothing)")
             throw ExitCode.noInput
         }
         if counts.refused > 0 { throw ExitCode.failure }
+    }
+
+    private func print(_ counts: HitReplay.Counts, of name: String) throws {
+        guard !self.json else { return try Console.json(counts) }
+        Console.out("\(counts.delivered) hits delivered to the sink \(name) once more")
+        if counts.refused > 0 { Console.out("\(counts.refused) refused") }
+        if counts.filtered > 0 { Console.out("\(counts.filtered) not passed by its filter") }
     }
 
     // MARK: Dead letters
