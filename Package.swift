@@ -163,7 +163,7 @@ let commands: [Target] = [
             + edge + sinks + hits + service + http
             + libraries(
                 "ArgumentParser", "Crypto", "GRDB", "Histogram", "Logging", "ServiceLifecycle",
-                "SwiftASN1", "X509"),
+                "SwiftASN1", "UnixSignals", "X509"),
         path: "Sources/Commands/sightline",
         // A link to docs/rules.md, for `explain --rule`.
         resources: [.embedInCode("rules.md")],

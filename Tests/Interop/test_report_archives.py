@@ -1,12 +1,16 @@
 """`sightline report --from`: archives of the sink jsonl give the figures that hits.db gives."""
 
 import json
+import os
+import pathlib
+import signal
+import stat
 import subprocess
 
 import pytest
 
 from protos import service as s
-from server import Server, wait_until
+from server import Server, binary, wait_until
 from test_report import HITS, events
 from test_terminal_commands import run
 
@@ -103,3 +107,68 @@ def test_an_archive_that_is_cut_within_a_frame_is_refused(archive, tmp_path):
 def test_an_archive_that_is_missing_is_named(tmp_path):
     done = run("report", "--from", tmp_path / "none.jsonl", code=66)
     assert "none.jsonl" in done.stderr
+
+
+@pytest.fixture
+def waiting(archive, tmp_path):
+    """A report of standard input, which has had a hit and does not end; and the folder in which it
+    has its own. None of the signals is ignored, as a shell does for what it starts beside itself.
+    """
+    files, _ = archive
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+
+    def start(handling=signal.SIG_DFL) -> subprocess.Popen:
+        process = subprocess.Popen(
+            [str(binary()), "report", "--json", "--from", "-"], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            env=os.environ | {"TMPDIR": str(folder)},
+            preexec_fn=lambda: [signal.signal(number, handling) for number in SIGNALS])
+        started.append(process)
+        process.stdin.write(files[0].read_bytes().splitlines(keepends=True)[0])
+        process.stdin.flush()
+        wait_until(lambda: list(folder.glob("*/hits.db")), "the temporary hits.db")
+        return process
+
+    started: list[subprocess.Popen] = []
+    yield start, folder
+    for process in started:
+        process.kill()
+        process.communicate(timeout=SECONDS)
+
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@pytest.mark.parametrize("number", SIGNALS, ids=lambda number: number.name)
+def test_an_interrupted_report_leaves_no_copy_of_the_hits(waiting, number):
+    """And ends by the signal, without a word of the folder that is gone."""
+    start, folder = waiting
+    process = start()
+    own: pathlib.Path = next(folder.iterdir())
+    assert stat.S_IMODE(own.stat().st_mode) == 0o700
+    process.send_signal(number)
+    # Its standard input stays open: the signal alone ends it.
+    assert process.wait(timeout=SECONDS) == -number
+    assert (process.stdout.read(), process.stderr.read()) == (b"", b"")
+    assert list(folder.iterdir()) == []
+
+
+def test_a_report_goes_on_where_its_signals_are_ignored(waiting):
+    """As by nohup."""
+    start, folder = waiting
+    process = start(signal.SIG_IGN)
+    for number in SIGNALS:
+        process.send_signal(number)
+    output, errors = process.communicate(timeout=SECONDS)
+    assert (process.returncode, errors) == (0, b"")
+    assert json.loads(output)["deliveries"]
+    assert list(folder.iterdir()) == []
+
+
+def test_standard_input_is_an_archive_too(archive):
+    files, expected = archive
+    text = b"".join(path.read_bytes() for path in files)
+    done = subprocess.run([str(binary()), "report", "--json", "--details", "--from", "-"],
+                          input=text, capture_output=True, timeout=SECONDS, check=True)
+    assert figures(done.stdout.decode()) == expected

@@ -38,6 +38,19 @@ package actor ArchivedHits {
         }
     }
 
+    /// Reads an open file or pipe to its end; its text is plain.
+    ///
+    /// - Parameter name: what errors call it.
+    /// - Throws: `ArchiveError`.
+    package init(descriptor: CInt, name: String) throws {
+        self.path = name
+        do {
+            self.text = try ArchivedText(copyOf: descriptor)
+        } catch {
+            throw ArchiveError(path: name, reason: "\(error)")
+        }
+    }
+
     /// The next hits, of which a page of empty lines has none; nil at the end. Other lines that are
     /// no hit are counted in their page, except for what stands at the end without a line's end: a
     /// crash has left it, or it is being written.

@@ -2,7 +2,7 @@ internal import CZstd
 internal import Glibc
 
 /// Reads the text of a file in pieces, plain or compressed, up to the size that it had when it was
-/// opened.
+/// opened; or the plain text of a pipe up to its end.
 struct ArchivedText: ~Copyable {
     enum Failure: Error, CustomStringConvertible {
         case longLine
@@ -49,6 +49,13 @@ struct ArchivedText: ~Copyable {
             }
         }
         (self.descriptor, self.left, self.zstd) = (descriptor, Int(size), zstd)
+    }
+
+    /// Reads a copy of a descriptor to its end.
+    init(copyOf descriptor: CInt) throws {
+        let copy = dup(descriptor)
+        guard copy >= 0 else { throw WriteError(number: errno, action: "read it") }
+        (self.descriptor, self.left, self.zstd) = (copy, Int.max, nil)
     }
 
     deinit {

@@ -1,4 +1,5 @@
 internal import FileSinks
+internal import Foundation
 internal import SQLiteSink
 internal import SinkKit
 
@@ -28,7 +29,9 @@ struct HitArchive {
 
     private mutating func add(_ file: String) async throws {
         do {
-            let hits = try ArchivedHits(path: file)
+            let hits =
+                try file == "-"
+                ? ArchivedHits(descriptor: STDIN_FILENO, name: file) : ArchivedHits(path: file)
             while let page = try await hits.page() {
                 guard page.unreadable == 0 else {
                     throw InputError(

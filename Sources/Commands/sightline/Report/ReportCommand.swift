@@ -101,6 +101,13 @@ struct ReportCommand: AsyncParsableCommand {
     @Option(help: "Write a page with plots to this file, for a browser.")
     var html: String?
 
+    /// What the command shows in the end.
+    private enum Result: Sendable {
+        case report(Report)
+        /// HTML, and the file for it.
+        case page(String, path: String)
+    }
+
     func validate() throws {
         guard ReportQuery.limits.contains(self.limit) else {
             throw ValidationError("--limit \(self.limit) is outside 1 to 100000.")
@@ -121,27 +128,20 @@ struct ReportCommand: AsyncParsableCommand {
         do {
             let query = try self.query()
             let names = try self.deliveries.map(DeliveryNamesFile.read)
-            let archive = try await self.archive()
-            // What cannot be deleted is in the directory for temporary files.
-            defer { if let archive { try? FileManager.default.removeItem(atPath: archive) } }
-            let database = try DatabaseFile.open(
-                HitRow.fileName, in: archive ?? self.dataDir,
-                formatVersion: HitRow.formatVersion)
-            let quality = await archive == nil ? self.quality() : nil
-            if let path = self.html {
-                try await self.writePage(query, names, of: database, quality, to: path)
+            let result: Result
+            if self.from.isEmpty {
+                result = try await self.result(
+                    query, names, in: self.dataDir, await self.quality())
             } else {
-                let hasDetails = self.details
-                try self.print(
-                    try await database.read { database in
-                        var report = try Report(query, names: names, in: database)
-                        report.quality = quality
-                        if hasDetails {
-                            report.inAppDetails = try UseDetails(query, of: .inApp, in: database)
-                            report.pushDetails = try UseDetails(query, of: .push, in: database)
-                        }
-                        return report
-                    })
+                result = try await TemporaryFolder.with("sightline-report") { folder in
+                    try await HitArchive.write(self.from, into: folder)
+                    return try await self.result(query, names, in: folder, nil)
+                }
+            }
+            // Without the folder: what cannot be written ends the process.
+            switch result {
+            case .report(let report): try self.print(report)
+            case .page(let page, let path): try self.write(page, to: path)
             }
         } catch let error as FileReadError {
             throw Console.fail(error, .noInput)
@@ -155,24 +155,6 @@ struct ReportCommand: AsyncParsableCommand {
             throw Console.fail(
                 DatabaseFileError.unreadable(path: self.dataDir, reason: "\(error)"), .unavailable)
         }
-    }
-
-    /// A temporary directory with the hits of the archives; nil without --from.
-    private func archive() async throws -> String? {
-        guard !self.from.isEmpty else { return nil }
-        let path = FileManager.default.temporaryDirectory
-            .appending(path: "sightline-report-\(UUID().uuidString)").path(percentEncoded: false)
-        try FileManager.default.createDirectory(
-            atPath: path, withIntermediateDirectories: false,
-            attributes: [.posixPermissions: 0o700])
-        do {
-            try await HitArchive.write(self.from, into: path)
-        } catch {
-            // The first error is the one to tell.
-            try? FileManager.default.removeItem(atPath: path)
-            throw error
-        }
-        return path
     }
 
     private func query() throws -> ReportQuery {
@@ -204,21 +186,35 @@ struct ReportCommand: AsyncParsableCommand {
             tenant: self.tenant, delivery: self.delivery, limit: Report.maxTroubles)
     }
 
-    private func writePage(
-        _ query: ReportQuery, _ names: DeliveryNames?, of database: DatabaseQueue,
-        _ quality: [DeliveryTrouble]?, to path: String
-    ) async throws {
+    /// What is read of the hits.db in a directory.
+    private func result(
+        _ query: ReportQuery, _ names: DeliveryNames?, in directory: String,
+        _ quality: [DeliveryTrouble]?
+    ) async throws -> Result {
+        let database = try DatabaseFile.open(
+            HitRow.fileName, in: directory, formatVersion: HitRow.formatVersion)
+        let (hasDetails, path) = (self.details, self.html)
         // Reads in one transaction, so that plot and tables count the same hits.
-        let page = try await database.read { database in
+        return try await database.read { database in
             var report = try Report(query, names: names, in: database)
             report.quality = quality
-            return ReportPage(
-                report, timeline: try Timeline(query, in: database),
-                generated: Int64(Date().timeIntervalSince1970 * 1_000_000))
+            if let path {
+                let page = ReportPage(
+                    report, timeline: try Timeline(query, in: database),
+                    generated: Int64(Date().timeIntervalSince1970 * 1_000_000))
+                return .page(try page.text(), path: path)
+            }
+            if hasDetails {
+                report.inAppDetails = try UseDetails(query, of: .inApp, in: database)
+                report.pushDetails = try UseDetails(query, of: .push, in: database)
+            }
+            return .report(report)
         }
-        let text = try page.text()
+    }
+
+    private func write(_ page: String, to path: String) throws {
         do {
-            try Data(text.utf8).write(to: URL(filePath: path), options: .atomic)
+            try Data(page.utf8).write(to: URL(filePath: path), options: .atomic)
         } catch {
             throw Console.fail(
                 PageError(path: path, reason: "\(error.localizedDescription)"), .inputOutput)
