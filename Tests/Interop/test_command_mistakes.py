@@ -192,6 +192,33 @@ def check(mistake: Mistake, folder: pathlib.Path) -> str:
     return done.stderr.splitlines()[0]
 
 
+PASSWORD = "user:pass-word@host.invalid"
+ENDPOINT = f"http://{PASSWORD}:x"
+
+
+@pytest.mark.parametrize("code, words", [
+    *[(USAGE, [*command, option, f"{PASSWORD}:50051"]) for command, option in [
+        (["send", IOS, "--platform", "ios", "--interaction", "opened"], "--target"),
+        (["explain", IOS, "--platform", "ios", "--interaction", "opened"], "--target"),
+        (["why", "56c4"], "--target"), (["bench"], "--target"),
+        (["health"], "--target"), (["health"], "--admin"), (["top", "--once"], "--admin")]],
+    (FAILURE, ["tail", "--follow", "--target", f"{PASSWORD}:50051"]),
+    *[(CONFIGURATION, ["serve", "--set", f"{key}={value}", *sink]) for key, value, *sink in [
+        ("listen", f"{PASSWORD}:50051"), ("telemetry.traces.endpoint", ENDPOINT),
+        ("grpc.target", f"{PASSWORD}:443", "--sink", "grpc"),
+        ("kafka.brokers", PASSWORD, "--sink", "kafka"),
+        ("webhook.url", f"https://{PASSWORD}/hits", "--sink", "webhook"),
+        ("postgresql.url", f"postgresql://{PASSWORD}/hits", "--sink", "postgresql"),
+        ("campaign.servers", f"[{{tenant: a, standard: '{PASSWORD}'}}]", "--sink", "campaign"),
+        ("sinks", f"[{{type: grpc, target: '{PASSWORD}'}}]"),
+        ("sinks", f"[{{type: kafka, brokers: {PASSWORD}}}]")]],
+], ids=lambda value: " ".join(value[:3]) if isinstance(value, list) else str(value))
+def test_a_password_in_an_address_is_not_told(code, words, tmp_path):
+    done = say(words, tmp_path)
+    assert done.returncode == code, done.stderr
+    assert "pass-word" not in done.stdout + done.stderr, done.stderr
+
+
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: " ".join(mistake.words[:3]))
 def test_a_mistake_names_its_fix(mistake, tmp_path):
     check(mistake, tmp_path)

@@ -20,7 +20,17 @@ struct ShownValueTests {
             ("nats.servers", "nats://a:b@c:4222,tls://d", "nats://•••@c:4222,tls://d"),
             // A password may have any character.
             ("nats.servers", "nats://a:b/c d@e@f:4222", "nats://•••@f:4222"),
+            // Without a scheme.
+            ("nats.servers", "a:b@c:4222,tls://d", "•••@c:4222,tls://d"),
+            ("nats.servers", "a@c:4222", "•••@c:4222"),
+            ("grpc.target", "a:b/c d@e:1", "•••@e:1"),
+            ("kafka.brokers", "a:b@c", "•••@c"),
+            ("listen", "a:b@c:1", "•••@c:1"),
+            // Neither is an address with a password.
+            ("kafka.sasl.user", "writer@example.com", "writer@example.com"),
+            ("nats.credentials_file", "/a/b@c.creds", "/a/b@c.creds"),
             ("campaign.servers", "[{standard: 'https://a:b@c'}]", "[{standard: 'https://•••@c'}]"),
+            ("campaign.servers", #"[{standard: "a:b@c"}]"#, #"[{standard: "•••@c"}]"#),
             (
                 "sinks", "[{type: webhook, url: https://a/b?c, x: 1}]",
                 "[{type: webhook, url: •••, x: 1}]"

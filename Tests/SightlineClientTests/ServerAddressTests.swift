@@ -19,9 +19,21 @@ struct ServerAddressTests {
         "bad addresses say how a good one looks",
         arguments: [
             "", "host", "host:", ":1", "host:0", "host:65536", "::1:80", "[]:1", "a:b",
-            "https://host:443",
+            "https://host:443", "user@host:443",
         ])
     func bad(text: String) {
         #expect(throws: SightlineClientError.badAddress(text)) { try ServerAddress(text) }
+    }
+
+    @Test(
+        "a password in an address is not told",
+        arguments: [
+            "user:secret@host:443", "secret@host:443", "https://user:secret@host:443",
+            "user:se:secret/@host",
+        ])
+    func password(text: String) {
+        let error = #expect(throws: SightlineClientError.self) { try ServerAddress(text) }
+        #expect(error?.description.contains("secret") == false)
+        #expect(error?.description.contains("•••@host") == true)
     }
 }

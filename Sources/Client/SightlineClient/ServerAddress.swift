@@ -21,7 +21,8 @@ public struct ServerAddress: Sendable, Equatable, CustomStringConvertible {
         } else if host.contains(":") {
             throw .badAddress(text)
         }
-        guard !host.isEmpty else { throw .badAddress(text) }
+        // Neither a user nor a password: no server is asked for them in its address.
+        guard !host.isEmpty, !host.contains("@") else { throw .badAddress(text) }
         self.host = String(host)
         self.port = port
     }

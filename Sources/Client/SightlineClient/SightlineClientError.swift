@@ -1,3 +1,5 @@
+internal import WireFormat
+
 /// Why a client cannot be created or used, or has ended. A problem with an event is its verdict
 /// instead.
 public enum SightlineClientError: Error, Sendable, Equatable, CustomStringConvertible {
@@ -28,8 +30,8 @@ public enum SightlineClientError: Error, Sendable, Equatable, CustomStringConver
     public var description: String {
         switch self {
         case .badAddress(let value):
-            return "the target \"\(value)\" is no HOST:PORT with a port from 1 to 65535; write "
-                + "for example 127.0.0.1:50051 or [::1]:50051"
+            return "the target \"\(UserInfo.hidden(in: value))\" is no HOST:PORT with a port from "
+                + "1 to 65535; write for example 127.0.0.1:50051 or [::1]:50051"
         case .badConfiguration(let key, let value, let rule):
             return "\(key) is \(value), and has to be \(rule)"
         case .badSecurity(let reason):

@@ -1,32 +1,25 @@
 // Values of the configuration as errors and `sightline config print` may show them.
 internal import ConfigurationKeys
 internal import RegexBuilder
+internal import WireFormat
 
 extension ConfigurationKey<ServerConfiguration> {
     /// A value of this key without what is secret in it: all of a secret key's, who is named in
-    /// URLs, and in the list `sinks` the values of its sinks' secret keys.
+    /// addresses, and in the list `sinks` the values of its sinks' secret keys.
     func shown(_ text: String) -> String {
-        if self.isSecret { return text.isEmpty ? "" : ShownValue.mask }
+        if self.isSecret { return text.isEmpty ? "" : UserInfo.mask }
         if self.unit == "list" { return ShownValue.withoutSecrets(text) }
-        return ShownValue.withoutUserInfo(text)
+        return UserInfo.hidden(in: text)
     }
 }
 
 /// Texts without their secrets. What is wrong may be anything, so rather too much is hidden.
 enum ShownValue {
-    /// What stands for a secret.
-    static let mask = "•••"
-
     /// The names of the sinks' secret keys within an item of `sinks`.
     static let secretNames = Set(
         ServerConfiguration.keys.filter { key in
             key.isSecret && SinkKind(rawValue: key.section) != nil
         }.map { String($0.name.dropFirst($0.section.count + 1)) })
-
-    /// A text without user names and passwords in URLs.
-    static func withoutUserInfo(_ text: String) -> String {
-        text.replacing(#/://[^'"\n]*@/#, with: "://\(Self.mask)@")
-    }
 
     /// A list of YAML or JSON, which may be broken, without the values of secret keys either.
     static func withoutSecrets(_ list: String) -> String {
@@ -45,8 +38,8 @@ enum ShownValue {
                 }
                 value
             }
-            text = text.replacing(setting) { "\($0.output.1)\(Self.mask)" }
+            text = text.replacing(setting) { "\($0.output.1)\(UserInfo.mask)" }
         }
-        return Self.withoutUserInfo(text)
+        return UserInfo.hidden(in: text)
     }
 }

@@ -2,6 +2,7 @@
 internal import CampaignSink
 internal import ConfigurationKeys
 internal import Credentials
+internal import WireFormat
 internal import Yams
 
 /// Reads the value of `campaign.servers`, such as
@@ -78,7 +79,7 @@ struct CampaignServerList {
         guard let node = mapping[key] else { return nil }
         let text = node.scalar?.string ?? "?"
         if let url = CampaignServers.url(text) { return url }
-        let shown = ShownValue.withoutUserInfo(text)
+        let shown = UserInfo.hidden(in: text)
         self.problems.append(
             "\(place): \(key) is \"\(shown)\", and has to be https:// and a host, with a port "
                 + "where it is not 443, and without a path (campaign.path); http is taken on "

@@ -2,6 +2,7 @@
 // and passed over, as its specification asks, where a wrong value of our own stops the start.
 internal import ConfigurationKeys
 internal import Telemetry
+internal import WireFormat
 
 /// What the variables `OTEL_…` of an environment set.
 struct OpenTelemetryVariables {
@@ -102,7 +103,7 @@ struct OpenTelemetryVariables {
                 self.values[row.key] = (value, variable)
                 return
             }
-            let shown = key.isSecret ? ShownValue.mask : text
+            let shown = key.isSecret ? UserInfo.mask : text
             self.warn(variable, shown, "cannot be taken as \(row.key)")
         }
     }
@@ -190,7 +191,7 @@ struct OpenTelemetryVariables {
     }
 
     private mutating func warn(_ variable: String, _ text: String, _ problem: String) {
-        let shown = ShownValue.withoutUserInfo(text).prefix(64)
+        let shown = UserInfo.hidden(in: text).prefix(64)
         self.warnings.append("\(variable) is \"\(shown)\", but \(problem): passed over")
     }
 }
