@@ -54,6 +54,35 @@ struct DeliveryAccountTests {
         #expect(best.allSatisfy { $0.isSame == isSame })
     }
 
+    @Test(
+        "a name is its tenant's alone, and one of an unknown tenant is for those without",
+        arguments: [
+            ("spring sale", ["b/56c4/Spring sale"]),
+            ("56C4", ["a/56c4/-", "b/56c4/Spring sale"]),
+            ("77", ["a/77/Listed", "b/77/Own"]), ("listed", ["/77/Listed"]), ("88", ["/88/Alone"]),
+        ])
+    func tenants(_ text: String, _ best: [String]) {
+        let search = DeliverySearch(text)
+        let known: [(String, String, String?)] = [
+            ("a", "56c4", nil), ("b", "56c4", "Spring sale"), ("b", "56c4", nil),
+            ("", "77", "Listed"), ("a", "77", nil), ("b", "77", "Own"), ("", "88", "Alone"),
+        ]
+        let found = DeliverySearch.best(
+            of: known.compactMap {
+                search.candidate(tenant: $0.0, delivery: $0.1, name: $0.2)
+            })
+        #expect(found.map { "\($0.tenant)/\($0.delivery)/\($0.name ?? "-")" } == best)
+    }
+
+    @Test("a delivery of two tenants is two candidates")
+    func sameID() {
+        let accepted = LedgerOutcome.accepted(HitKinds(.impression))
+        let ledger = Self.ledger(
+            ["a", "b"].map { (tenant: $0, delivery: "56c4", outcome: accepted, rows: 2) })
+        let found = ledger.candidates(of: DeliverySearch("56C4"), tenant: nil)
+        #expect(found.map(\.tenant) == ["a", "b"])
+    }
+
     @Test("at most ten deliveries are proposed, and of the asked tenant alone")
     func candidates() {
         let accepted = LedgerOutcome.accepted(HitKinds(.impression))

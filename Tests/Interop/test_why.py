@@ -10,6 +10,7 @@ import pytest
 
 from protos import event as e
 from protos import service as s
+from test_credentials import KeysFile, bearer
 from test_terminal_commands import run
 
 SECONDS = 10
@@ -266,6 +267,41 @@ def test_a_delivery_is_found_in_another_spelling_and_by_its_name(make_server, tm
                            f'  the delivery {app.delivery}, "Spring sale"\n')
     assert server.terminate() == 0
     assert "FLAG_OFF" in run("why", upper, "--data-dir", server.directory).stdout
+
+
+def test_a_name_finds_its_own_tenants_delivery_alone(make_server, tmp_path):
+    """Two tenants have a message of one id, by different names."""
+    keys = KeysFile(tmp_path / "keys.jsonl")
+    server = make_server("--set=auth.mode=keys", f"--set=auth.keys_file={keys.path}")
+    owners = {"one": "Welcome", "two": "Farewell"}
+    made = {tenant: keys.new(tenant) for tenant in owners}
+    server.start()
+    with server.channel() as channel:
+        for tenant, name in owners.items():
+            message = e.TrackingEvent(event_id="1", subject_id="s")
+            message.in_app.message_id, message.in_app.campaign_name = "m1", name
+            message.in_app.impression.SetInParent()
+            server.stub(channel).RecordEvents(
+                s.RecordEventsRequest(events=[message]), metadata=bearer(made[tenant]),
+                timeout=SECONDS)
+    server.wait_for_hits(2)
+    where = ("--data-dir", server.directory)
+
+    def told(asked: str, *options) -> tuple[list[str], str]:
+        done = run("why", asked, *where, *options)
+        heads = [line for line in done.stdout.splitlines() if line.startswith("delivery ")]
+        return heads, done.stderr
+
+    heads, errors = told("farewell")
+    assert len(heads) == 1 and heads[0].startswith("delivery m1  tenant two"), heads
+    assert errors.endswith('this is the delivery m1, "Farewell"\n')
+    heads, errors = told("farewell", "--tenant", "one")
+    assert [head.split("  ")[0] for head in heads] == ["delivery farewell"] and errors == ""
+    heads, errors = told("M1")
+    assert [head.split("  ")[:2] for head in heads] == [
+        ["delivery m1", "tenant one"], ["delivery m1", "tenant two"]]
+    assert ('this is the delivery m1, "Welcome", of the tenant one and the delivery m1, "Farewell",'
+            ' of the tenant two') in errors
 
 
 @pytest.mark.parametrize("delivery, code", [

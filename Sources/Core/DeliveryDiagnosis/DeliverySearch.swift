@@ -39,18 +39,39 @@ package struct DeliverySearch: Sendable {
     }
 
     /// The candidates to propose: those that differ in the case of letters alone, or the others if
-    /// there are none, by id. One that has a name stands for those of the same id without.
+    /// there are none, by id and tenant. Tenants may have deliveries of the same id: each stands by
+    /// itself, with its own name. A name of an unknown tenant holds for those without.
     package static func best(of candidates: [Candidate]) -> [Candidate] {
         let same = candidates.filter(\.isSame)
+        // Those of an unknown tenant come first, and names before none.
         let sorted = (same.isEmpty ? candidates : same).sorted {
             if !$0.delivery.equals($1.delivery) {
                 return ExactText($0.delivery) < ExactText($1.delivery)
             }
-            return ($0.name == nil ? 1 : 0, $0.tenant) < ($1.name == nil ? 1 : 0, $1.tenant)
+            return ($0.tenant, $0.name == nil ? 1 : 0) < ($1.tenant, $1.name == nil ? 1 : 0)
         }
-        var seen: Set<ExactText> = []
-        let each = sorted.filter { seen.insert(ExactText($0.delivery)).inserted }
-        return Array(each.prefix(Self.maxCandidates))
+        var best: [Candidate] = []
+        var unowned: Candidate?
+        for candidate in sorted {
+            if candidate.tenant.isEmpty, unowned?.delivery.equals(candidate.delivery) != true {
+                unowned = candidate
+            }
+            let isSameDelivery = best.last?.delivery.equals(candidate.delivery) == true
+            if isSameDelivery, best.last?.tenant == candidate.tenant { continue }
+            if isSameDelivery, best.last?.tenant.isEmpty == true { best.removeLast() }
+            let isNamed = unowned?.delivery.equals(candidate.delivery) == true
+            best.append(candidate.named(isNamed ? unowned?.name : nil))
+        }
+        return Array(best.prefix(Self.maxCandidates))
+    }
+}
+
+extension DeliverySearch.Candidate {
+    /// The same with a name, if it has none.
+    fileprivate func named(_ name: String?) -> Self {
+        Self(
+            tenant: self.tenant, delivery: self.delivery, name: self.name ?? name,
+            isSame: self.isSame)
     }
 }
 
@@ -61,10 +82,10 @@ extension Ledger {
     package func candidates(
         of search: DeliverySearch, tenant: String?
     ) -> [DeliverySearch.Candidate] {
-        var seen: Set<ExactText> = []
+        var seen: Set<[ExactText]> = []
         var candidates: [DeliverySearch.Candidate] = []
         for row in self.all where !row.delivery.isEmpty && (tenant ?? row.tenant) == row.tenant {
-            guard seen.insert(ExactText(row.delivery)).inserted,
+            guard seen.insert([ExactText(row.tenant), ExactText(row.delivery)]).inserted,
                 let candidate = search.candidate(
                     tenant: row.tenant, delivery: row.delivery, name: nil)
             else { continue }

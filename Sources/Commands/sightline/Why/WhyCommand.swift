@@ -73,21 +73,29 @@ struct WhyCommand: AsyncParsableCommand {
     /// The accounts of the delivery, or of the only one that can be meant instead.
     private func found() async throws -> [DeliveryAccountLine] {
         do {
-            let asked = try await self.accounts(of: self.delivery)
+            let asked = try await self.accounts(of: self.delivery, self.tenant)
             if asked.isEmpty || asked.contains(where: \.isSeen) { return asked }
             let candidates = try await self.candidates()
-            guard let only = candidates.first, candidates.count == 1, only.isSame else {
+            guard let first = candidates.first, first.isSame,
+                candidates.allSatisfy({ $0.delivery.equals(first.delivery) })
+            else {
                 if !candidates.isEmpty { Console.error(Self.proposal(candidates)) }
                 return asked
             }
-            if only.delivery.equals(self.delivery) { return asked }
-            let accounts = try await self.accounts(of: only.delivery)
+            if first.delivery.equals(self.delivery) { return asked }
+            // Of another tenant the same id is another delivery, which was not asked for.
+            var accounts: [DeliveryAccountLine] = []
+            for tenant in candidates.map(\.tenant) {
+                accounts += try await self.accounts(
+                    of: first.delivery, tenant.isEmpty ? self.tenant : tenant)
+            }
             // A guess that a server elsewhere knows nothing of is none.
-            if self.target != nil, only.name == nil, !accounts.contains(where: \.isSeen) {
+            if self.target != nil, first.name == nil, !accounts.contains(where: \.isSeen) {
                 return asked
             }
             Console.error(
-                "nothing is known of \"\(self.delivery.printable)\"; this is \(Self.text(only))")
+                "nothing is known of \"\(self.delivery.printable)\"; this is "
+                    + Self.texts(candidates).joined(separator: " and "))
             return accounts
         } catch let error where error is DatabaseError || error is RowDecodingError {
             throw Console.fail(
@@ -97,10 +105,12 @@ struct WhyCommand: AsyncParsableCommand {
         }
     }
 
-    private func accounts(of delivery: String) async throws -> [DeliveryAccountLine] {
+    private func accounts(
+        of delivery: String, _ tenant: String?
+    ) async throws -> [DeliveryAccountLine] {
         if let target { return [try await self.ask(target, of: delivery)] }
         return try await LedgerSource(dataDirectory: self.dataDir)
-            .accounts(of: delivery, tenant: self.tenant)
+            .accounts(of: delivery, tenant: tenant)
     }
 
     /// The deliveries that may be meant. Of a server elsewhere only a guess: Campaign Standard's
@@ -137,13 +147,19 @@ struct WhyCommand: AsyncParsableCommand {
     }
 
     private static func proposal(_ candidates: [DeliverySearch.Candidate]) -> String {
-        let lines = candidates.map { "  \(self.text($0))" }
+        let lines = Self.texts(candidates).map { "  \($0)" }
         return (["you may mean:"] + lines).joined(separator: "\n")
     }
 
-    private static func text(_ candidate: DeliverySearch.Candidate) -> String {
-        let name = candidate.name.map { ", \"\($0.printable)\"" } ?? ""
-        return "the delivery \(candidate.delivery.printable)\(name)"
+    /// With the tenants where there are several.
+    private static func texts(_ candidates: [DeliverySearch.Candidate]) -> [String] {
+        let hasTenants = Set(candidates.map(\.tenant).filter { !$0.isEmpty }).count > 1
+        return candidates.map { candidate in
+            let name = candidate.name.map { ", \"\($0.printable)\"" } ?? ""
+            let isOwned = hasTenants && !candidate.tenant.isEmpty
+            let owner = isOwned ? ", of the tenant \(candidate.tenant.printable)" : ""
+            return "the delivery \(candidate.delivery.printable)\(name)\(owner)"
+        }
     }
 
     private func ask(
