@@ -40,6 +40,11 @@ extension SourceRules {
             "while let first = self.spans.first, first.end.duration(to: time) >=":
                 "a clock that cannot be set",
         ],
+        "Delivery/Delivery/DeadLetters/DeadLetterLog.swift": [
+            "return now < logTime || now - logTime >= DeadLetterLog.interval":
+                "when a log record is due; the letters that it counts are told at the latest at "
+                + "the stop"
+        ],
         "Edge/Operations/Quarantine/QuarantineFile+Room.swift": [
             "sql: \"SELECT id FROM events WHERE receive_time < ? ORDER BY receive_time LIMIT":
                 "the time is the retention clock's"
