@@ -19,7 +19,8 @@ UNKNOWN = (b"\x80\x01\x96\x01" + b"\x78" + b"\xff" * 9 + b"\x01" + b"\x7d1234" +
            + b"\x82\x80\x01\xc8\x01" + b"x" * 200)
 IOS, ANDROID = e.PLATFORM_IOS, e.PLATFORM_ANDROID
 PARTS = ("interaction", "button", "link", "trigger_event", "campaign_name", "dismissal", "error",
-         "app_state", "custom_fields")
+         "app_state", "custom_fields", "send_reason", "provider_code", "provider_message_id",
+         "attempt", "display")
 
 
 def push(number: int, kind: str, platform: int, **fields) -> e.TrackingEvent:
@@ -59,11 +60,18 @@ def in_app(number: int, **what) -> e.TrackingEvent:
     return event
 
 
+def send(number: int, outcome: int, platform: int = IOS, **fields) -> e.TrackingEvent:
+    event = e.TrackingEvent(platform=platform, subject_id=f"subject-{number}")
+    event.push_send.MergeFrom(e.PushSend(outcome=outcome, delivery_id="56c4",
+                                         broadlog_id=f"h{number:x}", **fields))
+    return event
+
+
 def unknown(event: e.TrackingEvent) -> e.TrackingEvent:
     """The event with fields of a newer client, before its own and within its interaction."""
     made = e.TrackingEvent()
     made.MergeFromString(UNKNOWN + event.SerializeToString())
-    made.push.MergeFromString(UNKNOWN)
+    getattr(made, made.WhichOneof("interaction")).MergeFromString(UNKNOWN)
     return made
 
 
@@ -114,6 +122,20 @@ ROWS = {
         in_app(13, display_error=e.InAppDisplayError(
             reason=e.IN_APP_RENDER_ERROR_REASON_IMAGE_DISPLAY)),
         {"interaction": "display_error", "error": "image_display"}),
+    "a push that APNs took": (
+        send(14, e.PUSH_SEND_OUTCOME_SENT, provider_message_id="EC1BF194-B3B2", attempt=2,
+             display=e.PUSH_DISPLAY_APP),
+        {"interaction": "sent", "provider_message_id": "EC1BF194-B3B2", "attempt": 2,
+         "display": "app"}),
+    "a push that FCM refused": (
+        unknown(send(15, e.PUSH_SEND_OUTCOME_FAILED, ANDROID, provider_code="UNREGISTERED",
+                     reason=e.PUSH_SEND_REASON_UNREGISTERED, attempt=2_000_000_000,
+                     display=e.PUSH_DISPLAY_SYSTEM)),
+        {"interaction": "failed", "send_reason": "unregistered", "provider_code": "UNREGISTERED",
+         "attempt": 2_000_000_000, "display": "system"}),
+    "a push that was not tried": (
+        send(16, e.PUSH_SEND_OUTCOME_SKIPPED, reason=e.PUSH_SEND_REASON_NO_CONSENT),
+        {"interaction": "skipped", "send_reason": "no_consent"}),
 }
 
 
@@ -164,6 +186,33 @@ def view(stored) -> str:
     return text
 
 
+@pytest.mark.parametrize("reason", range(1, 12))
+def test_each_reason_has_the_name_of_its_number(view, reason):
+    event = send(1, e.PUSH_SEND_OUTCOME_FAILED, reason=reason).SerializeToString()
+    [row] = written(view, [event], "send_failed").execute("SELECT send_reason FROM details")
+    assert row["send_reason"] == e.PushSendReason.Name(reason).removeprefix(
+        "PUSH_SEND_REASON_").lower()
+
+
+OF_PUSH = ["button", "link", "app_state"]
+OF_SEND = ["send_reason", "provider_code", "provider_message_id", "attempt", "display"]
+
+
+@pytest.mark.parametrize("kind, interaction, shown", [("send_failed", "failed", OF_SEND),
+                                                      ("open", "opened", OF_PUSH)])
+def test_a_row_shows_its_own_interaction_alone(view, kind, interaction, shown):
+    """Of two interactions the last counts; the bytes of the event still have the other."""
+    pushed = apns(1, "opened", "app://sale", {"k": "v"}, action_identifier="reply",
+                  app_state=e.APP_STATE_CLOSED)
+    sent = send(1, e.PUSH_SEND_OUTCOME_FAILED, reason=1, provider_code="x", attempt=1, display=1,
+                provider_message_id="y")
+    both = pushed.SerializeToString() + sent.SerializeToString()
+    [row] = written(view, [both], kind).execute(f"SELECT {', '.join(PARTS)} FROM details")
+    assert row["interaction"] == interaction
+    assert [part for part in OF_PUSH + OF_SEND if row[part] is not None] == shown
+    assert json.loads(row["custom_fields"]) == ({} if kind == "send_failed" else {"k": "v"})
+
+
 def written(view: str, events: list, kind: str = "open") -> sqlite3.Connection:
     """A file whose rows somebody has written by hand, with the view."""
     copy = sqlite3.connect(":memory:")
@@ -183,7 +232,8 @@ def test_what_is_no_event_ends_the_reading(view):
 
 # Instructions of SQLite's machine that one row may take with all columns.
 MAX_INSTRUCTIONS = 1_000_000
-PUSH, IN_APP, APNS, DATA, FIELDS = b"\x52", b"\x62", b"\x0a", b"\x3a", b"\x3a"
+PUSH, IN_APP, SEND = b"\x52", b"\x62", b"\x72"
+APNS, DATA, FIELDS = b"\x0a", b"\x3a", b"\x3a"
 # Four bytes that declare a length of 256 MiB, ten of 2^64 - 1, and eleven that are no number.
 LENGTHS = {"long": b"\xff\xff\xff\x7f", "negative": b"\xff" * 9 + b"\x01",
            "no number": b"\xff" * 11}
@@ -211,6 +261,8 @@ def hostile() -> dict[str, bytes]:
     for name, length in LENGTHS.items():
         made[f"a {name} push"] = PUSH + length
         made[f"a {name} message of an app"] = IN_APP + length
+        made[f"a {name} send"] = SEND + length
+        made[f"a {name} code of a send"] = field(SEND, b"\x32" + length)
         made[f"a {name} payload"] = field(PUSH, APNS + length)
         made[f"a {name} map entry"] = field(PUSH, field(APNS, FIELDS + length))
         made[f"a {name} map entry of an app"] = field(IN_APP, DATA + length)
@@ -228,16 +280,17 @@ def hostile() -> dict[str, bytes]:
         made[f"many {name} of a push"] = field(PUSH, of_bytes(part))
         made[f"many {name} of a payload"] = field(PUSH, field(APNS, of_bytes(part)))
         made[f"many {name} of an app"] = field(IN_APP, of_bytes(part))
+        made[f"many {name} of a send"] = field(SEND, of_bytes(part))
     chance = random.Random(1)
     for index in range(30):
         # Bytes that often are tags on the paths and lengths.
         made[f"chance {index}"] = bytes(chance.choices(
-            [*(PUSH + IN_APP + APNS + DATA), 0x12, 0x22, 0xff, 0x80, *range(8)], k=4000))
+            [*(PUSH + IN_APP + SEND + APNS + DATA), 0x12, 0x22, 0xff, 0x80, *range(8)], k=4000))
     return made
 
 
 @pytest.mark.parametrize("kind", ["open", "in_app_click", "in_app_dismissal",
-                                  "in_app_display_error"])
+                                  "in_app_display_error", "sent", "send_failed"])
 def test_one_hostile_event_does_not_hold_a_query(view, kind):
     """Whatever an event's bytes are, a row takes a bounded number of SQLite's instructions."""
     costs = {name: instructions(written(view, [event], kind)) for name, event in hostile().items()}

@@ -8,7 +8,7 @@ import pytest
 
 from protos import event as e
 from protos import service as s
-from test_details_view import apns, in_app
+from test_details_view import apns, in_app, send
 from test_terminal_commands import lines, run
 
 FORMULA = "=1+1"
@@ -20,9 +20,12 @@ def stored(running, stub):
     events = [apns(number, "received", "app://sale", {"segment": "gold, or \"tin\""})
               for number in range(1, 1200)]
     events += [apns(1200, "opened", action_identifier=FORMULA),
-               in_app(1, click=e.InAppClick(action_text="Buy\0now", action_url="app://buy"))]
+               in_app(1, click=e.InAppClick(action_text="Buy\0now", action_url="app://buy")),
+               send(1201, e.PUSH_SEND_OUTCOME_SENT, provider_message_id=FORMULA, attempt=2),
+               send(1202, e.PUSH_SEND_OUTCOME_FAILED, reason=e.PUSH_SEND_REASON_THROTTLED,
+                    provider_code="TooManyRequests", display=e.PUSH_DISPLAY_SYSTEM)]
     stub.RecordEvents(s.RecordEventsRequest(events=events))
-    running.wait_for_hits(1202)
+    running.wait_for_hits(1204)
     return running
 
 
@@ -32,12 +35,17 @@ def export(server, kind: str, *options) -> str:
 
 def test_every_hit_is_a_line_with_its_details(stored):
     rows = lines(export(stored, "ndjson"))
-    assert len(rows) == len({row["hit_id"] for row in rows}) == 1202
+    assert len(rows) == len({row["hit_id"] for row in rows}) == 1204
     assert rows[0]["custom_fields"] == {"segment": "gold, or \"tin\""}
     first = {"kind": "impression", "interaction": "received", "link": "app://sale",
              "delivery_id": "56c4", "platform": "ios"}
     assert rows[0] == rows[0] | first
-    assert [row["button"] for row in rows[-3:]] == [FORMULA, FORMULA, "Buy\0now"]
+    assert [row["button"] for row in rows[-5:]] == [FORMULA, FORMULA, "Buy\0now", None, None]
+    sends = [("interaction", "sent", "failed"), ("send_reason", None, "throttled"),
+             ("provider_code", None, "TooManyRequests"), ("provider_message_id", FORMULA, None),
+             ("attempt", 2, None), ("display", None, "system")]
+    for column, *values in sends:
+        assert [row[column] for row in rows[-2:]] == values
     assert rows[0]["receive_time"].endswith("Z") and rows[0]["tenant"] == "default"
 
 
@@ -48,12 +56,14 @@ def test_the_sheet_has_the_same_cells_and_no_formula(stored):
     assert len(sheet) == len(rows) and list(sheet[0]) == list(rows[0])
     assert [cell["hit_id"] for cell in sheet] == [row["hit_id"] for row in rows]
     assert sheet[0]["custom_fields"] == '{"segment":"gold, or \\"tin\\""}'
-    assert [cell["button"] for cell in sheet[-3:]] == ["'" + FORMULA] * 2 + ["Buy␀now"]
+    assert [cell["button"] for cell in sheet[-5:-2]] == ["'" + FORMULA] * 2 + ["Buy␀now"]
+    assert [cell["provider_message_id"] for cell in sheet[-2:]] == ["'" + FORMULA, ""]
+    assert [cell["attempt"] for cell in sheet[-2:]] == ["2", ""]
 
 
 @pytest.mark.parametrize("options, count", [
-    (["--since", "1h"], 1202), (["--until", "1h"], 0), (["--delivery", "welcome"], 1),
-    (["--tenant", "nobody"], 0), (["--tenant", "default", "--delivery", "56c4"], 1201)])
+    (["--since", "1h"], 1204), (["--until", "1h"], 0), (["--delivery", "welcome"], 1),
+    (["--tenant", "nobody"], 0), (["--tenant", "default", "--delivery", "56c4"], 1203)])
 def test_a_filter_narrows_it(stored, options, count):
     assert len(lines(export(stored, "ndjson", *options))) == count
     assert export(stored, "csv", *options).count("\n") == count + 1

@@ -13,12 +13,14 @@ enum HitDetails {
     static let view = """
         CREATE VIEW details AS SELECT hits.*,
             CASE WHEN kind GLOB 'in_app_*' THEN substr(kind, 8)
+                WHEN \(Self.isSend) THEN replace(kind, 'send_', '')
                 ELSE coalesce(\(Self.pushKind), 'track_action') END AS interaction,
             CASE WHEN kind GLOB 'in_app_*' THEN
                 \(Self.text([inApp, click, InAppClick.actionText]))
-                ELSE \(Self.text([push, PushInteraction.actionIdentifier])) END AS button,
+                WHEN NOT \(Self.isSend) THEN
+                \(Self.text([push, PushInteraction.actionIdentifier])) END AS button,
             CASE WHEN kind = 'in_app_click' THEN \(Self.text([inApp, click, InAppClick.actionURL]))
-                WHEN kind NOT GLOB 'in_app_*' THEN coalesce(
+                WHEN \(Self.isPush) THEN coalesce(
                     \(Self.text([push, apns, ApnsPayload.uri], [push, fcm, data, FcmData.uri])),
                     (SELECT json_extract(object, '$.uri') FROM \(Self.rawObject))) END AS link,
             CASE WHEN kind GLOB 'in_app_*' THEN
@@ -27,15 +29,28 @@ enum HitDetails {
                 \(Self.text([inApp, InAppInteraction.campaignName])) END AS campaign_name,
             CASE WHEN kind = 'in_app_dismissal' THEN \(Self.dismissal) END AS dismissal,
             CASE WHEN kind = 'in_app_display_error' THEN \(Self.error) END AS error,
-            CASE WHEN kind NOT GLOB 'in_app_*' THEN \(Self.appState) END AS app_state,
+            CASE WHEN \(Self.isPush) THEN \(Self.appState) END AS app_state,
             CASE WHEN kind GLOB 'in_app_*' THEN \(Self.map([inApp, InAppInteraction.appData]))
+                WHEN \(Self.isSend) THEN '{}'
                 ELSE coalesce((SELECT \(Self.rawFields) FROM \(Self.rawObject)), \(Self.pushFields))
                 END AS custom_fields,
-            CASE WHEN kind NOT GLOB 'in_app_*' THEN \(Self.rawPayload) END AS payload
+            CASE WHEN \(Self.isPush) THEN \(Self.rawPayload) END AS payload,
+            CASE WHEN kind GLOB 'send_*' THEN \(Self.sendReason) END AS send_reason,
+            CASE WHEN \(Self.isSend) THEN
+                \(Self.text([pushSend, PushSend.providerCode])) END AS provider_code,
+            CASE WHEN \(Self.isSend) THEN
+                \(Self.text([pushSend, PushSend.providerMessageID])) END AS provider_message_id,
+            CASE WHEN \(Self.isSend) THEN \(Self.attempt) END AS attempt,
+            CASE WHEN \(Self.isSend) THEN \(Self.display) END AS display
         FROM hits, (SELECT x'\(Self.bytes)' AS bytes)
         """
 
     // MARK: What the columns show
+
+    /// Whether a hit is a sender's, by its kind.
+    private static let isSend = "kind GLOB 'sen[dt]*'"
+    /// Whether it is of a push notification, as a device reports it.
+    private static let isPush = "NOT (kind GLOB 'in_app_*' OR \(Self.isSend))"
 
     private static let pushKind = number(
         [push, PushInteraction.kind], names: ["received", "dismissed", "opened"])
@@ -47,6 +62,11 @@ enum HitDetails {
         names: ["image_fetch", "image_display", "image_format"])
     private static let appState = number(
         [push, PushInteraction.appState], names: ["foreground", "background", "closed"])
+    private static let sendReason = number(
+        [pushSend, PushSend.reason], names: SendReason.allCases.map { "\($0.name)" })
+    private static let attempt = number([pushSend, PushSend.attempt], names: [])
+    private static let display = number(
+        [pushSend, PushSend.display], names: ["system", "app", "silent"])
     private static let pushFields = map(
         [push, apns, ApnsPayload.customFields], [push, fcm, data, FcmData.customFields])
     private static let rawPayload = text([push, raw, FieldTag.RawPayload.json])
@@ -79,12 +99,13 @@ enum HitDetails {
         """
     }
 
-    /// The name of a number at a path of tags; a number of a newer client is shown as a number.
+    /// The name of a number at a path of tags. One that has no name, as of a newer client, is shown
+    /// as a number.
     private static func number(_ path: [UInt32], names: [String]) -> String {
-        let cases = names.enumerated().map { "WHEN \($0 + 1) THEN '\($1)'" }
-            .joined(separator: " ")
+        let cases = names.enumerated().map { "WHEN \($0 + 1) THEN '\($1)' " }.joined()
+        let value = cases.isEmpty ? "number" : "CASE number \(cases)ELSE number END"
         return """
-            (\(Self.walk([path])) SELECT CASE number \(cases) ELSE number END FROM walk
+            (\(Self.walk([path])) SELECT \(value) FROM walk
                 WHERE number > 0 AND tag < 128 AND message << 7 | tag = \(Self.list([path]))
                 LIMIT 1)
             """
@@ -180,9 +201,11 @@ extension HitDetails {
     private typealias FcmData = FieldTag.FcmData
     private typealias InAppInteraction = FieldTag.InAppInteraction
     private typealias InAppClick = FieldTag.InAppClick
+    private typealias PushSend = FieldTag.PushSend
 
     private static let push = FieldTag.TrackingEvent.push
     private static let inApp = FieldTag.TrackingEvent.inApp
+    private static let pushSend = FieldTag.TrackingEvent.pushSend
     private static let apns = PushInteraction.apns
     private static let fcm = PushInteraction.fcm
     private static let data = FieldTag.FcmPayload.data

@@ -25,7 +25,9 @@ struct ExportedHits: Sendable {
         ("interaction", "interaction"), ("button", "button"), ("link", "link"),
         ("trigger_event", "trigger_event"), ("campaign_name", "campaign_name"),
         ("dismissal", "dismissal"), ("error", "error"), ("app_state", "app_state"),
-        ("custom_fields", "json(custom_fields)"), ("warnings", "warnings"),
+        ("custom_fields", "json(custom_fields)"), ("send_reason", "send_reason"),
+        ("provider_code", "provider_code"), ("provider_message_id", "provider_message_id"),
+        ("attempt", "attempt"), ("display", "display"), ("warnings", "warnings"),
         ("traceparent", "traceparent"), ("hit_id", "lower(hex(hit_id))"),
     ]
 
