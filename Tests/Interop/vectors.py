@@ -24,6 +24,10 @@ RECEIVED, DISMISSED, OPENED = 1, 2, 3
 TENANT = "default"
 KINDS = {"received": RECEIVED, "dismissed": DISMISSED, "opened": OPENED}
 ON = "on"
+SENT, FAILED, SKIPPED = 1, 2, 3
+# The forms of the push services' tokens (D62).
+APNS_TOKEN, FCM_TOKEN = "0af9" * 16, "dQw4w9WgXcQ:APA91b" + "xY-_" * 35
+SENDS = {SENT: v.HIT_KIND_SENT, FAILED: v.HIT_KIND_SEND_FAILED, SKIPPED: v.HIT_KIND_SEND_SKIPPED}
 
 
 def key_fields(event: e.TrackingEvent, ids: tuple[str, str] | None = None) -> list[str | bytes]:
@@ -36,7 +40,7 @@ def key_fields(event: e.TrackingEvent, ids: tuple[str, str] | None = None) -> li
             fields.append(time.seconds.to_bytes(8, "big", signed=True)
                           + time.nanos.to_bytes(4, "big"))
         return fields
-    interaction = event.push if event.HasField("push") else event.track_action
+    interaction = getattr(event, event.WhichOneof("interaction"))
     product = "classic" if interaction.product == e.CAMPAIGN_PRODUCT_CLASSIC else "standard"
     button = event.push.action_identifier
     if ids is None:
@@ -45,8 +49,10 @@ def key_fields(event: e.TrackingEvent, ids: tuple[str, str] | None = None) -> li
 
 
 def ids_of(event: e.TrackingEvent) -> tuple[str, str]:
-    if event.HasField("track_action"):
-        return event.track_action.delivery_id, event.track_action.broadlog_id
+    for interaction in ("track_action", "push_send"):
+        if event.HasField(interaction):
+            fields = getattr(event, interaction)
+            return fields.delivery_id, fields.broadlog_id
     push = event.push
     carrier = push.apns if push.HasField("apns") else push.fcm.data
     return carrier.delivery_id, carrier.message_id
@@ -94,6 +100,15 @@ def action(number: int, product: int = 0, platform: int = ANDROID) -> e.Tracking
     event = e.TrackingEvent(event_id="e1", app_id="com.example.shop", platform=platform)
     event.track_action.delivery_id, event.track_action.broadlog_id = "56c4", "h138a"
     event.track_action.action, event.track_action.product = number, product
+    return event
+
+
+def send(outcome: int, reason: int = 0, product: int = 0, **fields) -> e.TrackingEvent:
+    event = e.TrackingEvent(event_id="e1", app_id="com.example.shop", platform=ANDROID,
+                            subject_id="s1", consent=e.CONSENT_OPTED_IN)
+    event.push_send.MergeFrom(e.PushSend(
+        delivery_id="56c4", broadlog_id="h138a", outcome=outcome, reason=reason, product=product,
+        **fields))
     return event
 
 
@@ -160,6 +175,11 @@ def hit_id_rows() -> list[dict]:
     events = {
         "a push": push(IOS, OPENED), "the same on Android": push(ANDROID, OPENED),
         "a TrackAction of the same ids": action(2),
+        "its send": send(SENT), "its send that failed": send(FAILED, 7, attempt=1),
+        "its send that was skipped": send(SKIPPED, 10),
+        "another attempt, code and message id": send(
+            FAILED, 6, attempt=2, provider_code="TooManyRequests", provider_message_id="m2"),
+        "a send of Classic": send(SENT, product=e.CAMPAIGN_PRODUCT_CLASSIC),
         "another event id, subject and time": push(IOS, OPENED),
         "of Classic": push(IOS, OPENED, None, e.CAMPAIGN_PRODUCT_CLASSIC),
         "no app": push(IOS, OPENED, app=""), "another app": push(IOS, OPENED, app="b"),
@@ -195,6 +215,8 @@ def kinds_of(event: e.TrackingEvent) -> list[int]:
         return [v.HitKind.Value(f"HIT_KIND_IN_APP_{in_app_word(event.in_app).upper()}")]
     if event.HasField("track_action"):
         return [v.HIT_KIND_CLICK]
+    if event.HasField("push_send"):
+        return [SENDS[event.push_send.outcome]]
     return [kind for kind, _ in push_hits(
         event.push.kind, event.push.product == e.CAMPAIGN_PRODUCT_CLASSIC)]
 
@@ -208,7 +230,8 @@ def changed(event: e.TrackingEvent, change) -> e.TrackingEvent:
 
 
 def verdict_rows() -> list[dict]:
-    return [*interaction_rows(), *consent_rows(), *in_app_rows(), *form_rows(), *id_rows()]
+    return [*interaction_rows(), *send_rows(), *consent_rows(), *in_app_rows(), *form_rows(),
+            *id_rows()]
 
 
 def interaction_rows() -> list[dict]:
@@ -244,13 +267,66 @@ def interaction_rows() -> list[dict]:
     return rows
 
 
+def send_rows() -> list[dict]:
+    """D59 to D62, and the form of a send."""
+    rows = []
+    for outcome, word in ((SENT, "sent"), (FAILED, "failed"), (SKIPPED, "skipped")):
+        for product in (e.CAMPAIGN_PRODUCT_UNSPECIFIED, e.CAMPAIGN_PRODUCT_CLASSIC):
+            event = send(outcome, 0 if outcome == SENT else 1, product)
+            of = "Classic, " if product == e.CAMPAIGN_PRODUCT_CLASSIC else ""
+            rows.append(row(f"{of}a send, {word}", event, hits=kinds_of(event)))
+    for number in range(1, 12):
+        name = e.PushSendReason.Name(number).removeprefix("PUSH_SEND_REASON_").lower()
+        event = send(FAILED, number)
+        rows.append(row(f"a send that failed: {name}", event, hits=kinds_of(event)))
+    nowhere = send(SENT)
+    nowhere.ClearField("platform")
+    nowhere.ClearField("subject_id")
+    rows.append(row("a send without a platform and a subject", nowhere, hits=[v.HIT_KIND_SENT]))
+    limits = send(FAILED, 11, provider_code="x" * 64, provider_message_id="y" * 256,
+                  attempt=2**32 - 1, display=e.PUSH_DISPLAY_SILENT)
+    rows.append(row("a send, each field at its limit", limits, hits=[v.HIT_KIND_SEND_FAILED]))
+    hashed = send(SENT)
+    hashed.subject_id = APNS_TOKEN
+    rows.append(row("a send, a hash as its subject", hashed, hits=[v.HIT_KIND_SENT]))
+    of_fcm = send(SENT)
+    of_fcm.subject_id = FCM_TOKEN
+    for name, event, field, code in (
+            ("no outcome", send(0), "outcome", "REQUIRED"),
+            ("an outcome of 4", send(4), "outcome", "RANGE"),
+            ("failed without a reason", send(FAILED), "reason", "REQUIRED"),
+            ("skipped without a reason", send(SKIPPED), "reason", "REQUIRED"),
+            ("sent with a reason", send(SENT, 1), "reason", "CONFLICT"),
+            ("a reason of 12", send(FAILED, 12), "reason", "RANGE"),
+            ("a display of 4", send(SENT, display=4), "display", "RANGE"),
+            ("a product of 9", send(SENT, product=9), "product", "RANGE"),
+            ("no delivery id", changed(send(SENT), lambda it: it.push_send.ClearField(
+                "delivery_id")), "delivery_id", "REQUIRED"),
+            ("a broadlog id with a slash", changed(send(SENT), lambda it: setattr(
+                it.push_send, "broadlog_id", "a/b")), "broadlog_id", "FORMAT"),
+            ("a long code", send(FAILED, 11, provider_code="x" * 65), "provider_code",
+             "TOO_LARGE"),
+            ("a long message id", send(SENT, provider_message_id="y" * 257),
+             "provider_message_id", "TOO_LARGE"),
+            ("APNs's token as its code", send(FAILED, 2, provider_code=APNS_TOKEN),
+             "provider_code", "FORMAT"),
+            ("APNs's token as its message id", send(SENT, provider_message_id=APNS_TOKEN.upper()),
+             "provider_message_id", "FORMAT"),
+            ("FCM's token as its message id", send(SENT, provider_message_id=FCM_TOKEN),
+             "provider_message_id", "FORMAT")):
+        rows.append(row(f"a send, {name}", event, "REJECTED",
+                        violations=[(f"push_send.{field}", code)]))
+    return [*rows, row("a send, FCM's token as its subject", of_fcm, "REJECTED",
+                       violations=[("subject_id", "FORMAT")])]
+
+
 def consent_rows() -> list[dict]:
     """D22, D23 and D40: before the flag and the ids, and after the form."""
     rows = []
     for number, word in enumerate(("unspecified", "opted in", "opted out", "unknown", "a 4")):
         taken = number < 2
         for name, event in (("a push", push(IOS, DISMISSED)), ("an action", action(2)),
-                            ("in-app", in_app("dismissal"))):
+                            ("in-app", in_app("dismissal")), ("a send", send(SENT))):
             event.consent = number
             rows.append(row(f"consent {word}, {name}", event,
                             "ACCEPTED" if taken else "SUPPRESSED_CONSENT",

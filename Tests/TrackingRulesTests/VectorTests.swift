@@ -64,7 +64,7 @@ struct VectorTests {
 
     @Test(
         "each published event has its verdict, hits, warnings and violations",
-        arguments: [("flag-table", 160), ("verdicts", 80), ("raw-payloads", 45)])
+        arguments: [("flag-table", 160), ("verdicts", 130), ("raw-payloads", 45)])
     func verdicts(file: String, count: Int) throws {
         let rows = try Row.all(file)
         #expect(rows.count > count)
