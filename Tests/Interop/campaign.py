@@ -51,10 +51,12 @@ def classic_id(text: str) -> str | None:
 def postback(product: str, hit: tuple) -> str | None:
     """What is asked for a hit: empty for nothing, None where its ids forbid it."""
     _, action, delivery, broadlog, _, _, subject, _, _ = hit
+    if not action:  # Of in-app messages, and of what a sender reports.
+        return ""
     if product == "classic":
         identity = classic_id(broadlog)
         return identity and f"?id=h{identity},{delivery},{action}"
-    if product == "firebase" or not subject:
+    if not subject:
         return ""
     return f"?id={broadlog},{delivery},{action}&mcId={urllib.parse.quote(subject, safe='')}"
 

@@ -22,6 +22,11 @@ CAMPAIGN_ACTIONS = {
     v.HIT_KIND_IMPRESSION: 7, v.HIT_KIND_CLICK: 2, v.HIT_KIND_OPEN: 1, v.HIT_KIND_BUTTON_1: 3,
     v.HIT_KIND_BUTTON_2: 4, v.HIT_KIND_CLOSE: 5,
 }
+# What a sender reports has a hit of its outcome, and no action (D59).
+SEND_KINDS = {
+    e.PUSH_SEND_OUTCOME_SENT: v.HIT_KIND_SENT, e.PUSH_SEND_OUTCOME_FAILED: v.HIT_KIND_SEND_FAILED,
+    e.PUSH_SEND_OUTCOME_SKIPPED: v.HIT_KIND_SEND_SKIPPED,
+}
 PLATFORM_NAMES = {e.PLATFORM_ANDROID: "android", e.PLATFORM_IOS: "ios"}
 # An arbitrary moment from which tests count; its age must stay within the server's clock window.
 BASE_AGE_SECONDS = 3600
@@ -129,6 +134,47 @@ class Facts:
         return Fact(event, hits={
             identity: row(event, kind, action, track.delivery_id, track.broadlog_id)})
 
+    def send(self, outcome: int | None = None) -> Fact:
+        """What a sender reports of a push: any outcome, and a reason unless it was sent."""
+        number = next(self.numbers)
+        event = self._event(number, self.random.choice([0, e.PLATFORM_ANDROID, e.PLATFORM_IOS]))
+        send = event.push_send
+        send.delivery_id, send.broadlog_id = f"{number % 97:x}c", f"h{number:x}"
+        send.product = self.random.choice(
+            [e.CAMPAIGN_PRODUCT_UNSPECIFIED, e.CAMPAIGN_PRODUCT_STANDARD,
+             e.CAMPAIGN_PRODUCT_CLASSIC])
+        send.outcome = outcome or self.random.choice(list(SEND_KINDS))
+        send.attempt = self.random.randrange(3)
+        send.display = self.random.randrange(4)
+        if send.outcome == e.PUSH_SEND_OUTCOME_SENT:
+            send.provider_message_id = f"projects/shop/messages/{number:x}"
+        else:
+            send.reason = self.random.randrange(1, 12)
+            send.provider_code = self.random.choice(["", "UNREGISTERED", "TooManyRequests"])
+        return self._fact_of_send(event)
+
+    def retried(self, fact: Fact, outcome: int = e.PUSH_SEND_OUTCOME_SENT) -> Fact:
+        """The next attempt of a send that failed: a fact of its own, unless it fails again."""
+        event = e.TrackingEvent.FromString(fact.bytes)
+        event.event_id = f"retried-{next(self.numbers):x}"
+        send = event.push_send
+        send.attempt, send.outcome = send.attempt + 1, outcome
+        if outcome == e.PUSH_SEND_OUTCOME_SENT:
+            send.ClearField("reason")
+            send.ClearField("provider_code")
+        made = self._fact_of_send(event)
+        if made.hits.keys() == fact.hits.keys():
+            made.verdict, made.hits = v.VERDICT_DUPLICATE, {}
+        return made
+
+    def _fact_of_send(self, event: e.TrackingEvent) -> Fact:
+        send = event.push_send
+        kind = SEND_KINDS[send.outcome]
+        product = "classic" if send.product == e.CAMPAIGN_PRODUCT_CLASSIC else "standard"
+        identity = push_hit_id(kind, product, event.app_id, send.delivery_id, send.broadlog_id)
+        return Fact(event, hits={
+            identity: row(event, kind, 0, send.delivery_id, send.broadlog_id)})
+
     def in_app(self) -> Fact:
         """What happened to an in-app message, with an event id or without."""
         number = next(self.numbers)
@@ -204,6 +250,8 @@ class Facts:
                 return self.push(kind=3, button=self.random.choice(["REPLY", "LATER"]))
             case 9:
                 return self.push(flag=None)
+            case 10 | 11:
+                return self.send()
             case _:
                 return self.push()
 

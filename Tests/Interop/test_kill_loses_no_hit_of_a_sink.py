@@ -23,15 +23,17 @@ from test_several_sinks import line_ids
 ROUNDS, WHOLE = 4, 50
 STREAMS = 4
 APPS = ["com.example.shop", "com.example.bank"]
-# Of pushes, track actions and in-app messages, some of each.
+# Of pushes and their sends, track actions and in-app messages, some of each.
 DELIVERIES = [*(f"{number:x}c" for number in range(0, 97, 2)),
               *(f"{number:x}d" for number in range(0, 89, 3)),
               *(f"message-{number}" for number in range(0, 50, 3))]
 FILTERS = {
     "sqlite": {"tenant": "default", "not": {"platform": "ios"}},
-    "jsonl": {"kind": ["click", "open"], "app": APPS[0], "not": {"tenant": ["test", "staging"]}},
+    "jsonl": {"kind": ["click", "open", "send_failed"], "app": APPS[0],
+              "not": {"tenant": ["test", "staging"]}},
     "nats": {"delivery": DELIVERIES, "platform": ["ios", "android"],
-             "not": {"product": "classic", "action": [7], "kind": "in_app_dismissal"}},
+             "not": {"product": "classic", "action": [7],
+                     "kind": ["in_app_dismissal", "send_skipped"]}},
 }
 
 
@@ -73,7 +75,7 @@ def product(event: e.TrackingEvent) -> str:
     """Whose delivery it was."""
     if event.HasField("in_app"):
         return "firebase"
-    part = event.push if event.HasField("push") else event.track_action
+    part = getattr(event, event.WhichOneof("interaction"))
     return "classic" if part.product == e.CAMPAIGN_PRODUCT_CLASSIC else "standard"
 
 

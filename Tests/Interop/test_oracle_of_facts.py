@@ -33,6 +33,19 @@ def test_in_app_ids_fall_back_to_the_time():
         7, "in_app", "default", "app", "m", "s", "impression", "", time_field)
 
 
+def test_a_send_that_is_tried_again_counts_by_its_outcome():
+    """D60: what failed and then was sent is two facts, what failed twice is one."""
+    facts = Facts(1, int(time.time()))
+    failed = facts.send(e.PUSH_SEND_OUTCOME_FAILED)
+    sent, again = facts.retried(failed), facts.retried(failed, e.PUSH_SEND_OUTCOME_FAILED)
+    assert sent.verdict == v.VERDICT_ACCEPTED and again.verdict == v.VERDICT_DUPLICATE
+    [first], [second] = failed.hits, sent.hits
+    assert first[:15] == second[:15]
+    assert (first[15], second[15]) == (v.HIT_KIND_SEND_FAILED, v.HIT_KIND_SENT)
+    assert sent.event.push_send.attempt == failed.event.push_send.attempt + 1
+    assert not sent.event.push_send.reason and again.event.push_send.reason
+
+
 def test_batches_are_requests():
     """The hand-made bytes of a batch are the request that protobuf reads."""
     facts = Facts(1, int(time.time()))

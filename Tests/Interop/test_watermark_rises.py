@@ -5,6 +5,7 @@ import random
 import time
 
 from facts import KIND_NAMES, Fact, Facts, verdict_name
+from protos import event as e
 from protos import verdict as v
 from stream import Batch, Stream, total
 
@@ -17,11 +18,11 @@ COLUMNS = ("kind", "campaign_action", "delivery_id", "broadlog_id", "app_id", "p
 
 
 def make_facts(seed: int, count: int) -> list[Fact]:
-    """A mix of platforms, products and kinds; 2 % each are duplicates, invalid, opted out and
-    switched off."""
+    """A mix of platforms, products and kinds; 2 % each are duplicates, invalid, opted out, switched
+    off, and attempts after one that failed."""
     facts = Facts(seed, int(time.time()))
     chance = random.Random(seed)
-    made, known = [], []
+    made, known, failed = [], [], []
     while len(made) < count:
         share = chance.random()
         if share < 0.02 and known:
@@ -32,9 +33,14 @@ def make_facts(seed: int, count: int) -> list[Fact]:
             made.append(facts.opted_out())
         elif share < 0.08:
             made.append(facts.flag_off())
+        elif share < 0.1 and failed:
+            made.append(facts.retried(failed.pop(chance.randrange(len(failed)))))
+            known.append(made[-1])
         else:
             made.append(facts.accepted())
             known.append(made[-1])
+            if made[-1].event.push_send.outcome == e.PUSH_SEND_OUTCOME_FAILED:
+                failed.append(made[-1])
     return made
 
 
@@ -76,7 +82,7 @@ def check_hits(server, sent: list[Fact]) -> int:
 
 
 def test_many_events(make_server, amount, figure):
-    """D14, D17, D21-D22, D25, D30, D47: events in requests of 100, 16 under way."""
+    """D14, D17, D21-D22, D25, D30, D47, D59-D61: events in requests of 100, 16 under way."""
     seed = random.SystemRandom().randrange(1 << 32)
     figure(f"stream: seed {seed}")
     events = amount(SAMPLE, WHOLE)

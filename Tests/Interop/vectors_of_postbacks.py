@@ -14,6 +14,10 @@ def postback_rows() -> list[dict]:
     rows = []
     for action in (1, 2, 3, 4, 5, 7):
         rows.append(postback_row("standard", "h153d80", "b670ea", action, "4711"))
+    # What a sender reports has no number, and of Classic no dead letter either, whatever its id.
+    rows += [postback_row("standard", "h153d80", "b670ea", 0, "4711"),
+             postback_row("classic", "55336", "56c4", 0, ""),
+             postback_row("classic", "h138a", "56c4", 0, "")]
     for subject in SUBJECTS:
         rows.append(postback_row("standard", "138A", "x.y_z-1", 2, subject))
     for broadlog in [*CLASSIC_IDS, *MORE_IDS]:
