@@ -27,7 +27,7 @@ struct KeptRefusalsTests {
     }
 
     @Test(
-        "D23: a refused event is kept if other rules might accept it, and never without consent",
+        "D23, D62: what other rules might accept is kept, but not without consent or with a token",
         arguments: [
             Row("accepted", recoverable: false, shown: false) { _ in },
             Row("wrong form", recoverable: true, shown: true) { $0.push.kind = .unspecified },
@@ -63,6 +63,12 @@ struct KeptRefusalsTests {
             },
             Row("no interaction at all, but consent", recoverable: true, shown: true) {
                 $0.interaction = nil
+            },
+            Row("a send of a wrong form", recoverable: true, shown: true) {
+                $0.pushSend = .with { $0.deliveryID = "56c4" }
+            },
+            Row("a send with a token, and wrong form", recoverable: false, shown: false) {
+                $0.pushSend.providerMessageID = String(repeating: "0af9", count: 16)
             },
             Row("unspecified consent, taken as given", recoverable: true, shown: true) {
                 $0.consent = .unspecified

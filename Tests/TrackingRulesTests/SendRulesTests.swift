@@ -79,6 +79,11 @@ struct SendRulesTests {
         RuleRow(
             "FCM's as a subject", .send(.sent) { $0.subjectID = fcm },
             "rejected: subject_id format"),
+        RuleRow(
+            "FCM's as an app", .send(.sent) { $0.appID = fcm }, "rejected: app_id format"),
+        RuleRow(
+            "FCM's as a broadlog", .send(.sent) { $0.pushSend.broadlogID = fcm },
+            "rejected: push_send.broadlog_id format"),
         RuleRow("a hash as a subject", .send(.sent) { $0.subjectID = hex }, "accepted: sent"),
         RuleRow(
             "ids of both services",

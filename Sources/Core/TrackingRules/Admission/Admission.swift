@@ -234,7 +234,7 @@ private struct Draft {
         self.ledger.refuse(event, judgement, isNamed: rules.policy.names(event))
         let isKept =
             self.keeps.includes(judgement.verdict) && rules.hasConsent(event)
-            && sent.changed?.isForgotten != true
+            && sent.changed?.isForgotten != true && !event.namesDevice
         self.refuse(judgement, eventID: event.eventID, kept: isKept ? self.keep(event) : nil)
     }
 

@@ -1,5 +1,6 @@
 /// Which refused events an admitted request keeps for the quarantine and the tap. An event without
-/// consent is never kept, nor one that cannot be parsed: nobody can say whose it is (D23).
+/// consent is never kept, nor one that cannot be parsed: nobody can say whose it is (D23). Nor is a
+/// sender's fact that has what looks like a device's token (D62).
 package enum KeptRefusals: Sendable {
     /// None: nothing would read them.
     case none

@@ -34,14 +34,39 @@ enum DeviceToken {
     }
 }
 
+extension EventView {
+    /// Whether a sender's fact has what looks like a device's token, so that nothing may keep it.
+    var namesDevice: Bool {
+        guard self.interaction == .pushSend else { return false }
+        var isFound = false
+        self.forEachDeviceToken { _, _ in isFound = true }
+        return isFound
+    }
+
+    /// Calls `body` with each text of a sender's fact that looks like a device's token.
+    fileprivate func forEachDeviceToken(_ body: (_ field: String, _ value: Bytes) -> Void) {
+        func look(at field: String, _ value: Bytes, for form: DeviceToken) {
+            if form.matches(value) { body(field, value) }
+        }
+        let send = self.pushSend
+        look(at: "event_id", self.eventID, for: .fcm)
+        look(at: "app_id", self.appID, for: .fcm)
+        look(at: "subject_id", self.subjectID, for: .fcm)
+        look(at: "push_send.delivery_id", send.deliveryID, for: .fcm)
+        look(at: "push_send.broadlog_id", send.broadlogID, for: .fcm)
+        look(at: "push_send.provider_code", send.providerCode, for: .any)
+        look(at: "push_send.provider_message_id", send.providerMessageID, for: .any)
+    }
+}
+
 extension [Violation] {
-    /// Refuses the fields of an event that look like a device's token. Their values are not shown.
-    mutating func refuseTokens(in fields: [(name: String, value: Bytes, form: DeviceToken)]) {
-        for field in fields where field.form.matches(field.value) {
+    /// Refuses the texts of a sender's fact that look like a device's token. They are not shown.
+    mutating func refuseTokens(of event: EventView) {
+        event.forEachDeviceToken { field, value in
             self.append(
                 Violation(
-                    field.name, .format,
-                    "\(field.value.count) bytes that look like a device's token, which is nowhere "
+                    field, .format,
+                    "\(value.count) bytes that look like a device's token, which is nowhere "
                         + "recorded: send the push service's id of the message, or leave it out"))
         }
     }

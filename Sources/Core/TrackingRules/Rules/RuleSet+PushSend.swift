@@ -39,11 +39,7 @@ extension RuleSet {
         violations.limit(
             "push_send.provider_message_id", send.providerMessageID, to: Limits.nameBytes)
         violations.checkProduct("push_send.product", send.product)
-        violations.refuseTokens(in: [
-            ("event_id", event.eventID, .fcm), ("subject_id", event.subjectID, .fcm),
-            ("push_send.provider_code", send.providerCode, .any),
-            ("push_send.provider_message_id", send.providerMessageID, .any),
-        ])
+        violations.refuseTokens(of: event)
     }
 
     func judgePushSend(_ event: EventView, steps: inout some Steps) -> Judgement {
