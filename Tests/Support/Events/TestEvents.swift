@@ -55,6 +55,20 @@ package enum TestEvents {
         }
     }
 
+    /// What a sender did with a push notification, without a platform; `id` makes the message's id.
+    package static func send(
+        _ outcome: Sightline_V1_PushSendOutcome, id: Int, delivery: String = "56c4",
+        product: Sightline_V1_CampaignProduct = .unspecified
+    ) -> TestEvent {
+        .with { event in
+            event.pushSend.outcome = outcome
+            if outcome != .sent { event.pushSend.reason = .other }
+            event.pushSend.deliveryID = delivery
+            event.pushSend.broadlogID = self.messageID(id)
+            event.pushSend.product = product
+        }
+    }
+
     /// An impression; only impressions with the same `id` are duplicates.
     package static func impression(_ id: Int) -> TestEvent { self.action(.impression, id: id) }
 
