@@ -206,6 +206,27 @@ struct CampaignSinkTests {
         #expect(receiver.queries == [self.query(1, 7), "?id=hd828,56c4,2"])
     }
 
+    @Test("D36, D37, D59: what a sender reports is settled without a request, whatever its ids")
+    func sends() async throws {
+        let receiver = CampaignReceiver()
+        let events = [Sightline_V1_CampaignProduct.standard, .classic].flatMap { product in
+            [Sightline_V1_PushSendOutcome.sent, .failed, .skipped].map { outcome in
+                // No id of Classic's: a hit that is sent would be refused.
+                var event = TestEvents.send(outcome, id: 0x138a, product: product)
+                event.subjectID = "subject-1"
+                return event
+            }
+        }
+        let batch = try TestHits.batch(events + [TestEvents.full(id: 2)])
+        #expect(batch.hitCount == 7)
+        // Nor is a tenant's missing server told of.
+        let foreign = try TestHits.batch(events, sequence: 2, tenant: "acme")
+        let sink = CampaignSink(try await receiver.configuration { $0.maxInFlight = 1 })
+        #expect(await sink.deliver(batch) == .delivered)
+        #expect(await sink.deliver(foreign) == .delivered)
+        #expect(receiver.queries == [self.query(2, 7)])
+    }
+
     @Test("a hit of a tenant without a server is a dead letter that says what to add")
     func noServer() async throws {
         let receiver = CampaignReceiver()
