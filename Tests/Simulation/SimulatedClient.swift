@@ -73,6 +73,10 @@ struct RequestMaker {
 
     private func event() -> TestEvent {
         let id = self.dice.number(1...self.messages)
+        // Of one message mostly several: a sender tries again, and what failed may be sent later.
+        if self.dice.chance(0.2) {
+            return TestEvents.send(self.dice.pick([.failed, .failed, .sent, .skipped]), id: id)
+        }
         if self.dice.chance(0.6) {
             return TestEvents.action(self.dice.pick([.open, .click, .impression]), id: id)
         }
