@@ -186,12 +186,27 @@ struct StreamStateTests {
 
     @Test("an event that was changed is no event of the input; a trace of the client's own is none")
     func events() {
-        var event = TestEvent.event(7)
-        event.traceContext.traceparent = "00-1-1-01"
-        #expect(TestEvent.number(event, count: 8) == 7)
-        #expect(TestEvent.number(event, count: 7) == nil)
-        event.appID = "another"
-        #expect(TestEvent.number(event, count: 8) == nil)
+        for number in 7...8 {
+            var event = TestEvent.event(number)
+            event.traceContext.traceparent = "00-1-1-01"
+            #expect(TestEvent.number(event, count: number + 1) == number)
+            #expect(TestEvent.number(event, count: number) == nil)
+            event.appID = "another"
+            #expect(TestEvent.number(event, count: number + 1) == nil)
+        }
+        var send = TestEvent.event(8)
+        send.pushSend.attempt += 1
+        #expect(TestEvent.number(send, count: 9) == nil)
+    }
+
+    @Test("the events are of devices and of a sender, and what failed has its reason")
+    func interactions() {
+        let events = (0..<12).map(TestEvent.event)
+        #expect(events.count { $0.trackAction.action == .open } == 8)
+        let sends = events.map(\.pushSend).filter { $0.outcome != .unspecified }
+        #expect(sends.map(\.outcome) == [.failed, .sent, .failed, .sent])
+        #expect(sends.map(\.reason) == [.throttled, .unspecified, .throttled, .unspecified])
+        #expect(Set(sends.map(\.broadlogID)).count == 4)
     }
 
     @Test("each scenario has a name of its own, and its row in docs/clients/conformance.md")

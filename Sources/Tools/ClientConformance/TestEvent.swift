@@ -1,7 +1,8 @@
 internal import SightlineProtos
 internal import SwiftProtobuf
 
-/// The events of a run: valid ones, each with its number in its ids.
+/// The events of a run: valid ones, each with its number in its ids. Two of three are of a device,
+/// and one is a sender's, whose library may be the same.
 enum TestEvent {
     /// The id of the event with a number, from 0.
     static func id(_ number: Int) -> String { "event-\(number)" }
@@ -16,9 +17,32 @@ enum TestEvent {
             event.eventID = Self.id(number)
             event.appID = "sightline-conformance"
             event.subjectID = "subject-\(number % 7)"
-            event.trackAction.deliveryID = "1f"
-            event.trackAction.broadlogID = "h\(String(0xC0_0000 + number, radix: 16))"
-            event.trackAction.action = .open
+            let broadlogID = "h\(String(0xC0_0000 + number, radix: 16))"
+            guard number % 3 == 2 else {
+                event.trackAction.deliveryID = "1f"
+                event.trackAction.broadlogID = broadlogID
+                event.trackAction.action = .open
+                return
+            }
+            event.pushSend = Self.send(number)
+            event.pushSend.deliveryID = "1f"
+            event.pushSend.broadlogID = broadlogID
+        }
+    }
+
+    /// What a sender did: an attempt that failed, or the one after it.
+    private static func send(_ number: Int) -> Sightline_V1_PushSend {
+        .with { send in
+            send.attempt = Int32(truncatingIfNeeded: number % 2 + 1)
+            if number % 2 == 0 {
+                send.outcome = .failed
+                send.reason = .throttled
+                send.providerCode = "TooManyRequests"
+            } else {
+                send.outcome = .sent
+                send.providerMessageID = "message-\(number)"
+                send.display = .app
+            }
         }
     }
 
