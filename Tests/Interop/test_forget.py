@@ -42,9 +42,10 @@ def subject() -> str:
     return f"subject-{secrets.token_hex(12)}"
 
 
-def impressions(facts, count: int, subject_id: str) -> list[e.TrackingEvent]:
-    """Events of one hit each."""
-    events = [facts.push(kind=e.PUSH_INTERACTION_KIND_RECEIVED).event for _ in range(count)]
+def reports(facts, count: int, subject_id: str) -> list[e.TrackingEvent]:
+    """Events of one hit each: what a device has seen, and of each third what its sender did."""
+    events = [(facts.push(kind=e.PUSH_INTERACTION_KIND_RECEIVED) if number % 3 else facts.send())
+              .event for number in range(count)]
     for event in events:
         event.subject_id = subject_id
     return events
@@ -69,7 +70,7 @@ def lines(server, subject_id: str) -> int:
 def write_over_the_journal(server, facts, words: list[bytes]) -> None:
     """Sends others' events until none of the journal's files has one of these words."""
     def is_gone() -> bool:
-        send_all(server, impressions(facts, 2000, "of-others"))
+        send_all(server, reports(facts, 2000, "of-others"))
         # Nothing is overwritten that a sink is yet to get.
         wait_until_drained(server, *STORES)
         return not holding(server.directory / "journal", words)
@@ -85,10 +86,10 @@ def test_no_byte_of_a_forgotten_subject_stays(make_server, database, facts, figu
     gone, other = subject(), subject()
     server = make_server(SINKS, SEGMENT, "--set=postgresql.retain_seconds=0",
                          *database.options[1:]).start()
-    send_all(server, mixed(impressions(facts, HITS, gone), impressions(facts, HITS, other)))
+    send_all(server, mixed(reports(facts, HITS, gone), reports(facts, HITS, other)))
     wait_until_drained(server, *STORES)
     restart(server, *server.arguments, STRICT)
-    send(server, impressions(facts, 30, gone) + impressions(facts, 20, other))
+    send(server, reports(facts, 30, gone) + reports(facts, 20, other))
     wait_for_kept(server, 50)
     restart(server, *server.arguments[:-1])
     before, rows = server.query(COUNTS), server.query(ROWS, other)
@@ -108,12 +109,12 @@ def test_no_byte_of_a_forgotten_subject_stays(make_server, database, facts, figu
     assert database.run(stored + f"'{other}'") == [(HITS,)]
 
     # What it sends again counts no second time, and what it sends anew names nobody.
-    send_all(server, impressions(facts, 500, gone))
+    send_all(server, reports(facts, 500, gone))
     wait_until_drained(server, "sqlite")
     assert server.hit_count() == HITS + 500
     assert server.query("SELECT count(*) FROM hits WHERE subject_id IS NULL")[0][0] == 500
     restart(server, *server.arguments)
-    send_all(server, impressions(facts, 500, gone))
+    send_all(server, reports(facts, 500, gone))
     assert forget(server, gone)["sqlite"]["count"] == 0
 
     write_over_the_journal(server, facts, [gone.encode()])
@@ -124,7 +125,7 @@ def test_no_byte_of_a_forgotten_subject_stays(make_server, database, facts, figu
 
 
 def test_a_repeated_event_of_a_forgotten_subject_is_known_still(make_server, facts):
-    events = impressions(facts, 100, subject())
+    events = reports(facts, 100, subject())
     server = make_server().start()
     send_all(server, events)
     server.wait_for_hits(100)
@@ -139,19 +140,19 @@ def test_of_hashed_subjects_no_plain_id_is_written(make_server, facts, tmp_path,
     keys.write_text("c2l4dGVlbiBieXRlcywgb3IgbW9yZQ==\n")
     hashed = ("--set=privacy.subject=hashed", f"--set=privacy.key_file={keys}")
     server = make_server(*hashed).start()
-    send_all(server, mixed(impressions(facts, 200, first), impressions(facts, 200, second)))
+    send_all(server, mixed(reports(facts, 200, first), reports(facts, 200, second)))
     server.wait_for_hits(400)
     names = {row[0]: row[1] for row in server.query(
         "SELECT subject_id, count(*) FROM hits GROUP BY 1")}
     assert sorted(names.values()) == [200, 200]
     assert all(re.fullmatch("[0-9a-f]{32}", name) for name in names)
     restart(server, *hashed, STRICT)
-    send(server, impressions(facts, 10, first))
+    send(server, reports(facts, 10, first))
     wait_for_kept(server, 10)
     # A new key: the former one is in the file still, so what it has hashed is found.
     keys.write_text("YW5vdGhlciBvbmUgb2Ygc2l4dGVlbiBieXRlcw==\n" + keys.read_text())
     restart(server, *hashed)
-    send_all(server, impressions(facts, 100, first))
+    send_all(server, reports(facts, 100, first))
     server.wait_for_hits(500)
     assert holding(server.directory, [first.encode(), second.encode()]) == []
     receipt = forget(server, first)
@@ -166,10 +167,10 @@ def test_every_file_of_the_data_directory_is_visited_or_named_as_not_done(make_s
     flags = "--set=sinks=[{type: sqlite}, {type: sqlite, name: old}, {type: jsonl}, "\
             "{type: jsonl, name: lines}]"
     server = make_server(flags).start()
-    send_all(server, impressions(facts, 100, gone))
+    send_all(server, reports(facts, 100, gone))
     wait_until_drained(server, "sqlite", "old", "jsonl", "lines")
     restart(server, flags, STRICT)
-    send(server, impressions(facts, 10, gone))
+    send(server, reports(facts, 10, gone))
     wait_for_kept(server, 10)
     restart(server, "--set=quarantine.max_bytes=0")
     # What nobody erases: a damaged segment, and files of somebody else.
@@ -194,7 +195,7 @@ def test_the_id_is_read_from_a_file_or_from_standard_input(make_server, facts, t
     """So that neither the list of processes nor a shell's history has it."""
     gone = subject()
     server = make_server().start()
-    send_all(server, impressions(facts, 10, gone))
+    send_all(server, reports(facts, 10, gone))
     server.wait_for_hits(10)
     (tmp_path / "id.txt").write_text(f"{gone}\n")
     arguments = ["forget", "--data-dir", str(server.directory), "--tenant", "default", "--json",
@@ -222,7 +223,7 @@ def test_who_was_forgotten_stays_so_whichever_keys_come_and_go(
         return ["--set=privacy.subject=hashed", f"--set=privacy.key_file={tmp_path / 'keys'}"]
 
     def of_both() -> list[e.TrackingEvent]:
-        return mixed(impressions(facts, 50, gone), impressions(facts, 50, other))
+        return mixed(reports(facts, 50, gone), reports(facts, 50, other))
 
     server = make_server(*flags(before)).start()
     send_all(server, of_both())
@@ -247,7 +248,7 @@ def test_a_credential_needs_the_scope_and_reaches_its_own_tenant_alone(
     without = keys.new("acme")
     other = keys.new("globex", "--scopes", "erase")
     server = make_server("--set=auth.mode=keys", f"--set=auth.keys_file={keys.path}").start()
-    events = impressions(facts, 50, subject())
+    events = reports(facts, 50, subject())
     send(server, events, metadata=bearer(without))
     server.wait_for_hits(50)
     with server.channel() as channel:
@@ -292,7 +293,7 @@ def test_a_recipient_is_charged_to_the_quota_and_logged_without_its_id(make_serv
 
 def test_so_many_ids_are_remembered_and_not_one_more(make_server, facts):
     """Beyond the limit nothing is erased: what comes later could not be masked."""
-    first, second = impressions(facts, 1, subject()), impressions(facts, 1, subject())
+    first, second = reports(facts, 1, subject()), reports(facts, 1, subject())
     server = make_server("--set=privacy.max_forgotten=1").start()
     send_all(server, first + second)
     server.wait_for_hits(2)

@@ -230,8 +230,10 @@ class Run:
         return event
 
     def events_of(self, place: str, subject: str) -> list[e.TrackingEvent]:
-        """Events by which an id comes to a place."""
-        events = [self.event(subject) for _ in range(2)]
+        """Events by which an id comes to a place: what a sender did, and what a device has seen."""
+        sent = self.facts.send().event
+        sent.subject_id = subject
+        events = [sent, self.event(subject)]
         for event in events:
             if place == "quarantine":
                 event.app_id = LONG_APP

@@ -18,7 +18,7 @@ from drained import wait_until_drained
 from facts import Facts
 from judge import read
 from kafka_mock import Mock
-from test_forget import forget, impressions, send_all, subject
+from test_forget import forget, reports, send_all, subject
 
 TYPE = "sightline.v1.subject.forgotten"
 SINKS = ("--set=sinks=[{type: sqlite}, {type: webhook, required: false}, {type: kafka}, "
@@ -90,7 +90,7 @@ def test_receivers_are_told_of_a_forgotten_subject(
     with Mock(folder) as mock:
         server = make_server(SINKS, *receiver.options, *mock.options[1:],
                              f"--set=nats.servers={jetstream.url}").start()
-        send_all(server, impressions(facts, 20, gone))
+        send_all(server, reports(facts, 20, gone))
         wait_until_drained(server, "sqlite", "webhook", "kafka", "nats")
         receipt = forget(server, gone)
         outcomes = {place: erasure["outcome"] for place, erasure in receipt.items()}
@@ -121,5 +121,5 @@ def test_receivers_are_told_of_a_forgotten_subject(
         receiver.status = 200
         assert forget(server, gone)["webhook"]["outcome"] == "told"
         assert len({event["id"] for event in receiver.told()}) == 1
-        send_all(server, impressions(facts, 20, "another"))
+        send_all(server, reports(facts, 20, "another"))
         wait_until_drained(server, "sqlite", "webhook", "kafka", "nats")

@@ -16,13 +16,14 @@ struct ForgottenAdmissionTests {
         return forgotten
     }
 
-    /// A push, an in-app event, and a push that is refused, of each of the two.
+    /// A push, an in-app event, a send, and a push that is refused, of each of the two.
     private static func admitted(
         _ admission: Admission, tenant: String = "t"
     ) throws -> AdmittedRequest {
         let events = try [Self.gone, Self.other].flatMap { id in
             try [
                 TestEvent.fcm(.opened) { $0.subjectID = id }, .inApp { $0.subjectID = id },
+                .send(.failed, .unregistered) { $0.subjectID = id },
                 .apns(.unspecified) { $0.subjectID = id },
             ].map { try $0.bytes() }
         }
@@ -77,7 +78,7 @@ struct ForgottenAdmissionTests {
             let request = try Self.admitted(
                 Admission(subjects: hash, forgotten: Self.forgotten()))
             var payload: [UInt8] = []
-            #expect(request.appendSealed(to: &payload).events == 4)
+            #expect(request.appendSealed(to: &payload).events == 6)
             var subjects: [Bool] = []
             try payload.withUnsafeBytes { payload in
                 try HitEncoding.forEachEvent(in: payload) { event, _ in
@@ -87,7 +88,7 @@ struct ForgottenAdmissionTests {
                     subjects.append(!event.subjectID.isEmpty)
                 }
             }
-            #expect(subjects == [false, false, true, true])
+            #expect(subjects == [false, false, false, true, true, true])
         }
     }
 
