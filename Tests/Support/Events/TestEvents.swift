@@ -42,6 +42,24 @@ package enum TestEvents {
         }
     }
 
+    /// What a sender did with a push notification: one attempt, which failed for the network if it
+    /// did; `id` makes the message's id.
+    package static func send(
+        _ outcome: Sightline_V1_PushSendOutcome, id: Int,
+        on platform: Sightline_V1_Platform = .android, delivery: String = "56c4",
+        product: Sightline_V1_CampaignProduct = .unspecified, app: String = ""
+    ) -> TestEvent {
+        .with { event in
+            event.appID = app
+            event.platform = platform
+            event.pushSend.deliveryID = delivery
+            event.pushSend.broadlogID = self.messageID(id)
+            event.pushSend.product = product
+            event.pushSend.outcome = outcome
+            event.pushSend.reason = outcome == .sent ? .unspecified : .network
+        }
+    }
+
     /// A TrackAction, which has no platform of its own; `id` makes the message's id.
     package static func action(
         _ action: Sightline_V1_Action, id: Int, delivery: String = "56c4",
@@ -52,20 +70,6 @@ package enum TestEvents {
             event.trackAction.deliveryID = delivery
             event.trackAction.broadlogID = self.messageID(id)
             event.trackAction.product = product
-        }
-    }
-
-    /// What a sender did with a push notification, without a platform; `id` makes the message's id.
-    package static func send(
-        _ outcome: Sightline_V1_PushSendOutcome, id: Int, delivery: String = "56c4",
-        product: Sightline_V1_CampaignProduct = .unspecified
-    ) -> TestEvent {
-        .with { event in
-            event.pushSend.outcome = outcome
-            if outcome != .sent { event.pushSend.reason = .other }
-            event.pushSend.deliveryID = delivery
-            event.pushSend.broadlogID = self.messageID(id)
-            event.pushSend.product = product
         }
     }
 
