@@ -193,6 +193,30 @@ struct PostgreSQLSinkTests {
         #expect(try self.events() == self.names(1...3))
     }
 
+    @Test(
+        "a view of an earlier build, which names fewer kinds, is replaced if the sink may",
+        arguments: [true, false])
+    func olderView(migrates: Bool) async throws {
+        let schema = PostgreSQLSchema(self.configuration.schema)
+        let newer = " WHEN 11 THEN 'sent' WHEN 12 THEN 'send_failed' WHEN 13 THEN 'send_skipped'"
+        let older = schema.hits.replacing(newer, with: "")
+        #expect(older != schema.hits)
+        try self.database.run(
+            schema.creation + older
+                + schema.partitionCreation(CalendarDay(microseconds: TestHits.receiveTime)))
+        var configuration = self.configuration
+        configuration.migrates = migrates
+        let batch = try TestHits.batch(
+            [.sent, .failed, .skipped].map { TestEvents.send($0, id: 1) })
+        #expect(await (try PostgreSQLSink(configuration)).deliver(batch) == .delivered)
+        let kinds = "SELECT coalesce(kind, '-') FROM hits ORDER BY rowid"
+        let named = [["sent"], ["send_failed"], ["send_skipped"]]
+        #expect(try self.database.run(kinds) == (migrates ? named : [["-"], ["-"], ["-"]]))
+        // Or else an operator runs the script again.
+        try self.database.run(schema.creation)
+        #expect(try self.database.run(kinds) == named)
+    }
+
     @Test("a partition of an operator's own, of a month, is used")
     func monthly() async throws {
         try self.database.run(

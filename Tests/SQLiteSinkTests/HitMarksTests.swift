@@ -2,6 +2,7 @@
 internal import GRDB
 @testable internal import SQLiteSink
 internal import SightlineProtos
+internal import SinkKit
 internal import SinkTestSupport
 internal import TestSupport
 internal import Testing

@@ -22,6 +22,7 @@ struct HitSession {
             version = try self.version(connection)
         }
         try self.check(version)
+        if self.configuration.migrates { try self.refreshView(connection) }
     }
 
     /// Checks the database's encoding, and sets the session's limits.
@@ -68,6 +69,28 @@ struct HitSession {
             return rows.first?.first?.flatMap { Int($0) }
         } catch  where error.state == "42P01" || error.state == "3F000" {
             return nil
+        }
+    }
+
+    /// Replaces the view `hits` if an earlier build has made it, which names fewer kinds of hits.
+    /// Nothing that is written depends on it: where it is somebody else's, or a reader holds it for
+    /// longer than `postgresql.lock_seconds`, it stays, and the next connection tries again.
+    private func refreshView(_ connection: PostgreSQLConnection) throws(PostgreSQLError) {
+        let name = self.schema.qualified("hits")
+        let rows = try connection.run("SELECT pg_get_viewdef(to_regclass('\(name)'))")
+        guard let definition = rows.first?.first ?? nil,
+            !PostgreSQLSchema.namesAllKinds(definition)
+        else { return }
+        do throws(PostgreSQLError) {
+            try connection.run(
+                """
+                BEGIN; SET LOCAL lock_timeout = \(self.configuration.lockTimeout.milliseconds);
+                \(self.schema.lock);
+                \(self.schema.hits)
+                COMMIT
+                """)
+        } catch  where !error.state.isEmpty {
+            try connection.run("ROLLBACK")
         }
     }
 

@@ -124,7 +124,7 @@ extension PostgreSQLSchema {
 
 extension PostgreSQLSchema {
     /// The view with the columns of hits.db, and four of its own.
-    private var hits: String {
+    var hits: String {
         """
         CREATE OR REPLACE VIEW \(self.qualified("hits")) AS
         SELECT hit_id, CASE kind \(Self.kinds) END AS kind,
@@ -166,6 +166,11 @@ extension PostgreSQLSchema {
                 \(ratio(.click)) AS click_ratio, \(ratio(.open)) AS open_ratio
             FROM notifications GROUP BY tenant, delivery_id;
             """
+    }
+
+    /// Whether the text of a view `hits`, as the server has it, names each kind of hit.
+    static func namesAllKinds(_ definition: String) -> Bool {
+        HitKind.allCases.allSatisfy { definition.contains("'\($0.name)'") }
     }
 
     private static let kinds = HitKind.allCases.map { "WHEN \($0.rawValue) THEN '\($0.name)'" }
