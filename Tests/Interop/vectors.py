@@ -284,13 +284,11 @@ def send_rows() -> list[dict]:
     nowhere.ClearField("subject_id")
     rows.append(row("a send without a platform and a subject", nowhere, hits=[v.HIT_KIND_SENT]))
     limits = send(FAILED, 11, provider_code="x" * 64, provider_message_id="y" * 256,
-                  attempt=2**32 - 1, display=e.PUSH_DISPLAY_SILENT)
+                  attempt=2**31 - 1, display=e.PUSH_DISPLAY_SILENT)
     rows.append(row("a send, each field at its limit", limits, hits=[v.HIT_KIND_SEND_FAILED]))
     hashed = send(SENT)
     hashed.subject_id = APNS_TOKEN
     rows.append(row("a send, a hash as its subject", hashed, hits=[v.HIT_KIND_SENT]))
-    of_fcm = send(SENT)
-    of_fcm.subject_id = FCM_TOKEN
     for name, event, field, code in (
             ("no outcome", send(0), "outcome", "REQUIRED"),
             ("an outcome of 4", send(4), "outcome", "RANGE"),
@@ -299,6 +297,7 @@ def send_rows() -> list[dict]:
             ("sent with a reason", send(SENT, 1), "reason", "CONFLICT"),
             ("a reason of 12", send(FAILED, 12), "reason", "RANGE"),
             ("a display of 4", send(SENT, display=4), "display", "RANGE"),
+            ("an attempt below 0", send(SENT, attempt=-1), "attempt", "RANGE"),
             ("a product of 9", send(SENT, product=9), "product", "RANGE"),
             ("no delivery id", changed(send(SENT), lambda it: it.push_send.ClearField(
                 "delivery_id")), "delivery_id", "REQUIRED"),
@@ -312,12 +311,17 @@ def send_rows() -> list[dict]:
              "provider_code", "FORMAT"),
             ("APNs's token as its message id", send(SENT, provider_message_id=APNS_TOKEN.upper()),
              "provider_message_id", "FORMAT"),
+            ("FCM's token as its broadlog id", changed(send(SENT), lambda it: setattr(
+                it.push_send, "broadlog_id", FCM_TOKEN)), "broadlog_id", "FORMAT"),
             ("FCM's token as its message id", send(SENT, provider_message_id=FCM_TOKEN),
              "provider_message_id", "FORMAT")):
         rows.append(row(f"a send, {name}", event, "REJECTED",
                         violations=[(f"push_send.{field}", code)]))
-    return [*rows, row("a send, FCM's token as its subject", of_fcm, "REJECTED",
-                       violations=[("subject_id", "FORMAT")])]
+    for field in ("app_id", "subject_id"):
+        event = changed(send(SENT), lambda it: setattr(it, field, FCM_TOKEN))
+        rows.append(row(f"a send, FCM's token as its {field}", event, "REJECTED",
+                        violations=[(field, "FORMAT")]))
+    return rows
 
 
 def consent_rows() -> list[dict]:

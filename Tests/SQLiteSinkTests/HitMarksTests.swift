@@ -126,19 +126,19 @@ struct HitMarksTests {
     private static func counts(
         in path: String
     ) throws -> [HitKind: (hits: [Int], notifications: Int)] {
-        try DatabaseQueue(inUse: path).read { database in
-            let rows = try Row.fetchAll(
+        let rows = try DatabaseQueue(inUse: path).read { database in
+            try Row.fetchAll(
                 database,
                 sql: """
                     SELECT kind, sum(hits), sum(first_hits), sum(notifications) FROM counts
                     GROUP BY kind
                     """)
-            return try rows.reduce(into: [:]) { counts, row in
-                let number: UInt8 = row[0]
-                let kind = try #require(HitKind(rawValue: number))
-                let (hits, firsts, notifications): (Int, Int, Int) = (row[1], row[2], row[3])
-                counts[kind] = (hits: [hits, firsts], notifications: notifications)
-            }
         }
+        var counts: [HitKind: (hits: [Int], notifications: Int)] = [:]
+        for row in rows {
+            let kind = try #require(HitKind(rawValue: row[0] as UInt8))
+            counts[kind] = (hits: [row[1] as Int, row[2] as Int], notifications: row[3] as Int)
+        }
+        return counts
     }
 }
