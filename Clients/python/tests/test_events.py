@@ -1,6 +1,7 @@
 """Events in one call each, and verdicts by name."""
 
 import collections
+import csv
 import json
 import pathlib
 import time
@@ -12,6 +13,8 @@ from fake import SECONDS
 from sightline.v1 import event_pb2 as pb
 from sightline.v1 import verdict_pb2
 
+ROOT = pathlib.Path(__file__).parents[3]
+ANSWERS = list(csv.DictReader((ROOT / "Tests/Fixtures/send-answers.csv").open()))
 SAMPLE = {"_mId": "h1", "_dId": "1f"}
 TEXT = json.dumps(SAMPLE)
 
@@ -55,11 +58,54 @@ def test_each_call_is_a_fact_of_its_own_that_happens_now():
     assert sightline.in_app_shown("m", event_id="mine").event_id == "mine"
 
 
+def test_what_a_sender_did_is_one_call():
+    sent = sightline.push_sent("1f", "h1", platform="ios", app="shop", subject="someone",
+                               message_id="8c7d", attempt=2, display="app")
+    assert (sent.platform, sent.app_id, sent.subject_id) == (pb.PLATFORM_IOS, "shop", "someone")
+    assert sent.event_id and abs(sent.occur_time.seconds - time.time()) < SECONDS
+    assert sent.push_send == pb.PushSend(
+        delivery_id="1f", broadlog_id="h1", outcome=pb.PUSH_SEND_OUTCOME_SENT,
+        provider_message_id="8c7d", attempt=2, display=pb.PUSH_DISPLAY_APP)
+    failed = sightline.push_send_failed("1f", "h1", platform="android", reason="unregistered",
+                                        code="UNREGISTERED", message_id="m", attempt=1,
+                                        display="system")
+    assert failed.platform == pb.PLATFORM_ANDROID
+    assert failed.push_send == pb.PushSend(
+        delivery_id="1f", broadlog_id="h1", outcome=pb.PUSH_SEND_OUTCOME_FAILED,
+        reason=pb.PUSH_SEND_REASON_UNREGISTERED, provider_code="UNREGISTERED",
+        provider_message_id="m", attempt=1, display=pb.PUSH_DISPLAY_SYSTEM)
+    skipped = sightline.push_send_skipped("1f", "h1", platform="ios", reason="no_consent",
+                                          display="silent")
+    assert skipped.push_send == pb.PushSend(
+        delivery_id="1f", broadlog_id="h1", outcome=pb.PUSH_SEND_OUTCOME_SKIPPED,
+        reason=pb.PUSH_SEND_REASON_NO_CONSENT, display=pb.PUSH_DISPLAY_SILENT)
+
+
+@pytest.mark.parametrize("number, name", [(number, name.removeprefix("PUSH_SEND_REASON_").lower())
+                                          for name, number in pb.PushSendReason.items() if number])
+def test_every_reason_of_the_contract_has_its_name(number, name):
+    event = sightline.push_send_skipped("1f", "h1", platform="ios", reason=name)
+    assert event.push_send.reason == number
+
+
+@pytest.mark.parametrize("row", ANSWERS, ids=lambda row: ",".join(row.values())[:60])
+def test_an_answer_of_a_push_service_means_what_the_table_says(row):
+    status, expected = int(row["status"]), (row["outcome"], row["reason"], row["code"])
+    if row["service"] != "fcm":
+        assert sightline.apns_outcome(status, row["word"]) == expected
+    if row["service"] != "apns":
+        assert sightline.fcm_outcome(status, row["word"], field=row["field"],
+                                     message=row["message"]) == expected
+
+
 @pytest.mark.parametrize("make, said", [
     (lambda: sightline.push_opened(TEXT, platform="Android"),
      "platform is 'Android', and has to be one of 'android', 'ios'"),
     (lambda: sightline.in_app_dismissed("m", how="tap"),
-     "how is 'tap', and has to be one of '', 'auto', 'click', 'swipe'")])
+     "how is 'tap', and has to be one of '', 'auto', 'click', 'swipe'"),
+    (lambda: sightline.push_sent("1f", "h1", platform="web"), "platform is 'web'"),
+    (lambda: sightline.push_sent("1f", "h1", platform="ios", display="x"), "display is 'x'"),
+    (lambda: sightline.push_send_failed("1f", "h1", platform="ios", reason=""), "reason is ''")])
 def test_a_name_that_is_none_is_refused_with_those_that_are(make, said):
     with pytest.raises(ValueError, match=said):
         make()
@@ -86,4 +132,4 @@ def test_the_statistics_name_verdicts(connect):
 
 
 def test_the_version_is_that_of_the_release():
-    assert sightline.__version__ == (pathlib.Path(__file__).parents[3] / "VERSION").read_text().strip()
+    assert sightline.__version__ == (ROOT / "VERSION").read_text().strip()

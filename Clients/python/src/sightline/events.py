@@ -16,6 +16,10 @@ from sightline.v1.payload_pb2 import RawPayload
 PLATFORMS = {"android": pb.PLATFORM_ANDROID, "ios": pb.PLATFORM_IOS}
 DISMISSALS = {"": pb.IN_APP_DISMISS_TYPE_UNSPECIFIED, "auto": pb.IN_APP_DISMISS_TYPE_AUTO,
               "click": pb.IN_APP_DISMISS_TYPE_CLICK, "swipe": pb.IN_APP_DISMISS_TYPE_SWIPE}
+REASONS = {name.removeprefix("PUSH_SEND_REASON_").lower(): number
+           for name, number in pb.PushSendReason.items() if number}
+DISPLAYS = {"": pb.PUSH_DISPLAY_UNSPECIFIED, "system": pb.PUSH_DISPLAY_SYSTEM,
+            "app": pb.PUSH_DISPLAY_APP, "silent": pb.PUSH_DISPLAY_SILENT}
 # The payload of a push as the app got it: its JSON, or the map that was read from it.
 Payload = Union[bytes, str, Mapping[str, Any]]
 
@@ -64,6 +68,40 @@ def in_app_dismissed(message_id: str, *, how: str = "", app: str = "", subject: 
                   dismissal=pb.InAppDismissal(type=one_of("how", how, DISMISSALS)))
 
 
+def push_sent(delivery_id: str, broadlog_id: str, *, platform: str, app: str = "",
+              subject: str = "", message_id: str = "", attempt: int = 0, display: str = "",
+              event_id: str = "") -> TrackingEvent:
+    """The push service took a push. The ids are the payload's `_dId` and `_mId`, `message_id` is
+    the service's (`apns-id`, or FCM's `name`), `attempt` counts from 1, and `display` is who shows
+    it: "system", "app" or "silent". No field may have the device's token."""
+    return push_send(delivery_id, broadlog_id, platform, common(app, subject, event_id),
+                     pb.PushSend(outcome=pb.PUSH_SEND_OUTCOME_SENT,
+                                 provider_message_id=message_id, attempt=attempt,
+                                 display=one_of("display", display, DISPLAYS)))
+
+
+def push_send_failed(delivery_id: str, broadlog_id: str, *, platform: str, reason: str,
+                     code: str = "", app: str = "", subject: str = "", message_id: str = "",
+                     attempt: int = 0, display: str = "", event_id: str = "") -> TrackingEvent:
+    """An attempt to send a push failed: its reason and the push service's own code, as
+    apns_outcome and fcm_outcome give them. See push_sent."""
+    return push_send(delivery_id, broadlog_id, platform, common(app, subject, event_id),
+                     pb.PushSend(outcome=pb.PUSH_SEND_OUTCOME_FAILED,
+                                 reason=one_of("reason", reason, REASONS), provider_code=code,
+                                 provider_message_id=message_id, attempt=attempt,
+                                 display=one_of("display", display, DISPLAYS)))
+
+
+def push_send_skipped(delivery_id: str, broadlog_id: str, *, platform: str, reason: str,
+                      app: str = "", subject: str = "", display: str = "",
+                      event_id: str = "") -> TrackingEvent:
+    """A push was not tried, for a reason such as "no_consent" or "expired". See push_sent."""
+    return push_send(delivery_id, broadlog_id, platform, common(app, subject, event_id),
+                     pb.PushSend(outcome=pb.PUSH_SEND_OUTCOME_SKIPPED,
+                                 reason=one_of("reason", reason, REASONS),
+                                 display=one_of("display", display, DISPLAYS)))
+
+
 def push(kind: pb.PushInteractionKind, payload: Payload, platform: str, button: str,
          event: TrackingEvent) -> TrackingEvent:
     """Adds a push to an event."""
@@ -72,6 +110,15 @@ def push(kind: pb.PushInteractionKind, payload: Payload, platform: str, button: 
     event.push.CopyFrom(pb.PushInteraction(
         kind=kind, action_identifier=button,
         raw=RawPayload(json=text.encode() if isinstance(text, str) else text)))
+    return event
+
+
+def push_send(delivery_id: str, broadlog_id: str, platform: str, event: TrackingEvent,
+              send: pb.PushSend) -> TrackingEvent:
+    """Adds what a sender did with a push to an event."""
+    event.platform = one_of("platform", platform, PLATFORMS)
+    send.delivery_id, send.broadlog_id = delivery_id, broadlog_id
+    event.push_send.CopyFrom(send)
     return event
 
 
