@@ -47,12 +47,43 @@ func InAppDismissed(message, app string, how pb.InAppDismissType) *pb.TrackingEv
 		Event: &pb.InAppInteraction_Dismissal{Dismissal: &pb.InAppDismissal{Type: how}}})
 }
 
+// PushSent is the event of a push that the push service took. The ids are the payload's _dId and
+// _mId. Set in GetPushSend() what else there is to tell: ProviderMessageId (apns-id, or FCM's
+// name), Attempt from 1, and Display, who shows it. No field may have the device's token.
+func PushSent(delivery, broadlog string, platform pb.Platform, app string) *pb.TrackingEvent {
+	return pushSend(platform, app, &pb.PushSend{DeliveryId: delivery, BroadlogId: broadlog,
+		Outcome: pb.PushSendOutcome_PUSH_SEND_OUTCOME_SENT})
+}
+
+// PushSendFailed is the event of an attempt to send a push that failed, with its reason and the
+// push service's own code, as APNsOutcome and FCMOutcome give them.
+func PushSendFailed(delivery, broadlog string, platform pb.Platform, app string,
+	reason pb.PushSendReason, code string) *pb.TrackingEvent {
+	return pushSend(platform, app, &pb.PushSend{DeliveryId: delivery, BroadlogId: broadlog,
+		Outcome: pb.PushSendOutcome_PUSH_SEND_OUTCOME_FAILED, Reason: reason, ProviderCode: code})
+}
+
+// PushSendSkipped is the event of a push that was not tried, for a reason such as NO_CONSENT or
+// EXPIRED.
+func PushSendSkipped(delivery, broadlog string, platform pb.Platform, app string,
+	reason pb.PushSendReason) *pb.TrackingEvent {
+	return pushSend(platform, app, &pb.PushSend{DeliveryId: delivery, BroadlogId: broadlog,
+		Outcome: pb.PushSendOutcome_PUSH_SEND_OUTCOME_SKIPPED, Reason: reason})
+}
+
 func push(kind pb.PushInteractionKind, payload []byte, platform pb.Platform,
 	app string) *pb.TrackingEvent {
 	event := newEvent(app)
 	event.Platform = platform
 	event.Interaction = &pb.TrackingEvent_Push{Push: &pb.PushInteraction{Kind: kind,
 		Payload: &pb.PushInteraction_Raw{Raw: &pb.RawPayload{Json: payload}}}}
+	return event
+}
+
+func pushSend(platform pb.Platform, app string, send *pb.PushSend) *pb.TrackingEvent {
+	event := newEvent(app)
+	event.Platform = platform
+	event.Interaction = &pb.TrackingEvent_PushSend{PushSend: send}
 	return event
 }
 

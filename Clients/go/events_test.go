@@ -12,6 +12,10 @@ import (
 func TestAHelperMakesTheEventThatItsNameSays(t *testing.T) {
 	payload, android := []byte(`{"_dId": "1f"}`), pb.Platform_PLATFORM_ANDROID
 	const push = `"platform": "PLATFORM_ANDROID", "push": {"raw": {"json": "eyJfZElkIjogIjFmIn0="}, `
+	const send = `"platform": "PLATFORM_ANDROID", "pushSend": {"deliveryId": "1f", "broadlogId": "h1",
+		"outcome": "PUSH_SEND_OUTCOME_`
+	gone := pb.PushSendReason_PUSH_SEND_REASON_UNREGISTERED
+	optedOut := pb.PushSendReason_PUSH_SEND_REASON_NO_CONSENT
 	ids := map[string]bool{}
 	for want, event := range map[string]*pb.TrackingEvent{
 		push + `"kind": "PUSH_INTERACTION_KIND_RECEIVED"}`:  PushReceived(payload, android, "shop"),
@@ -22,6 +26,11 @@ func TestAHelperMakesTheEventThatItsNameSays(t *testing.T) {
 			"m", "shop", "https://shop", "Buy"),
 		`"inApp": {"messageId": "m", "dismissal": {"type": "IN_APP_DISMISS_TYPE_SWIPE"}}`: InAppDismissed(
 			"m", "shop", pb.InAppDismissType_IN_APP_DISMISS_TYPE_SWIPE),
+		send + `SENT"}`: PushSent("1f", "h1", android, "shop"),
+		send + `FAILED", "reason": 1, "providerCode": "GONE"}`: PushSendFailed(
+			"1f", "h1", android, "shop", gone, "GONE"),
+		send + `SKIPPED", "reason": 10}`: PushSendSkipped(
+			"1f", "h1", android, "shop", optedOut),
 	} {
 		expected := new(pb.TrackingEvent)
 		if err := protojson.Unmarshal([]byte(`{"appId": "shop", `+want+`}`), expected); err != nil {
@@ -33,7 +42,7 @@ func TestAHelperMakesTheEventThatItsNameSays(t *testing.T) {
 			t.Errorf("%s: %v", want, event)
 		}
 	}
-	if len(ids) != 6 {
+	if len(ids) != 9 {
 		t.Error(ids)
 	}
 	for id, isWhole := range ids {
