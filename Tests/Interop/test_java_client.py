@@ -4,6 +4,7 @@ import subprocess
 
 import pytest
 
+from protos import ROOT
 from test_client_libraries import BUILT, built
 
 SECONDS = 120
@@ -15,11 +16,13 @@ SECONDS = 120
     "a status of a proxy", "a delay beyond reason", "a channel that cannot be built",
     "an answer after close", "a large event", "the last failure", "a failure that is told",
     "a loss is thrown once", "forms of a token", "an address of the web", "events in one call",
-    "other files in a spool", "an end for good is told", "an end while a close waits"])
+    "other files in a spool", "an end for good is told", "an end while a close waits",
+    "events of a sender", "answers of push services"])
 def test_a_case_of_the_java_client(case, tmp_path):
     built("java")
     done = subprocess.run(
         ["java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", f"{BUILT / 'java'}/*",
-         "com.sightline.client.ClientCases", case, tmp_path / "spool"],
+         "com.sightline.client.ClientCases", case, tmp_path / "spool",
+         ROOT / "Tests/Fixtures/send-answers.csv"],
         capture_output=True, text=True, timeout=SECONDS)
     assert done.returncode == 0, done.stderr

@@ -60,6 +60,8 @@ public final class ClientCases {
             case "other files in a spool" -> otherFilesInASpool(Path.of(words[1]));
             case "an end for good is told" -> endForGoodIsTold();
             case "an end while a close waits" -> endWhileACloseWaits();
+            case "events of a sender" -> SendCases.eventsOfASender();
+            case "answers of push services" -> SendCases.answersOfPushServices(Path.of(words[2]));
             default -> throw new IllegalArgumentException(words[0]);
         }
     }
@@ -410,7 +412,7 @@ public final class ClientCases {
         return TrackingEvent.newBuilder().setEventId(id).build();
     }
 
-    private static void check(boolean isTrue, String rule) {
+    static void check(boolean isTrue, String rule) {
         if (!isTrue) {
             throw new AssertionError(rule);
         }

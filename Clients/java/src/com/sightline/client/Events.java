@@ -10,6 +10,9 @@ import com.sightline.v1.InAppInteraction;
 import com.sightline.v1.Platform;
 import com.sightline.v1.PushInteraction;
 import com.sightline.v1.PushInteractionKind;
+import com.sightline.v1.PushSend;
+import com.sightline.v1.PushSendOutcome;
+import com.sightline.v1.PushSendReason;
 import com.sightline.v1.RawPayload;
 import com.sightline.v1.TrackingEvent;
 import java.time.Instant;
@@ -60,10 +63,45 @@ public final class Events {
                 .setDismissal(InAppDismissal.newBuilder().setType(type)));
     }
 
+    /**
+     * The push service took a push. The ids are the payload's {@code _dId} and {@code _mId}. What
+     * else there is to tell is set in {@code getPushSendBuilder()}: the service's id of the
+     * message, the attempt from 1, and who shows it. No field may have the device's token.
+     */
+    public static TrackingEvent pushSent(
+            String deliveryId, String broadlogId, Platform platform, String appId) {
+        return pushSend(deliveryId, broadlogId, platform, appId, PushSend.newBuilder()
+                .setOutcome(PushSendOutcome.PUSH_SEND_OUTCOME_SENT));
+    }
+
+    /**
+     * An attempt to send a push failed: its reason and the push service's own code, as
+     * {@link PushAnswer} has them.
+     */
+    public static TrackingEvent pushSendFailed(String deliveryId, String broadlogId,
+            Platform platform, String appId, PushSendReason reason, String code) {
+        return pushSend(deliveryId, broadlogId, platform, appId, PushSend.newBuilder()
+                .setOutcome(PushSendOutcome.PUSH_SEND_OUTCOME_FAILED).setReason(reason)
+                .setProviderCode(code));
+    }
+
+    /** A push was not tried, for a reason such as NO_CONSENT or EXPIRED. */
+    public static TrackingEvent pushSendSkipped(String deliveryId, String broadlogId,
+            Platform platform, String appId, PushSendReason reason) {
+        return pushSend(deliveryId, broadlogId, platform, appId, PushSend.newBuilder()
+                .setOutcome(PushSendOutcome.PUSH_SEND_OUTCOME_SKIPPED).setReason(reason));
+    }
+
     private static TrackingEvent push(
             PushInteractionKind kind, byte[] payload, Platform platform, String appId) {
         return event(appId).setPlatform(platform).setPush(PushInteraction.newBuilder().setKind(kind)
                 .setRaw(RawPayload.newBuilder().setJson(ByteString.copyFrom(payload)))).build();
+    }
+
+    private static TrackingEvent pushSend(String deliveryId, String broadlogId, Platform platform,
+            String appId, PushSend.Builder send) {
+        return event(appId).setPlatform(platform)
+                .setPushSend(send.setDeliveryId(deliveryId).setBroadlogId(broadlogId)).build();
     }
 
     private static TrackingEvent inApp(
