@@ -35,4 +35,39 @@ struct MadeEventsTests {
             #expect(event.inApp.messageID == "m" && event.inApp.event == what)
         }
     }
+
+    @Test("what a sender did with a push is an event of one call")
+    func sends() {
+        let sent = Sightline_V1_TrackingEvent.pushSent(
+            deliveryID: "1f", broadlogID: "h1", platform: .ios, app: "shop", subject: "s",
+            messageID: "8c7d", attempt: 2, display: .app)
+        #expect(sent.platform == .ios && sent.appID == "shop" && sent.subjectID == "s")
+        #expect(!sent.eventID.isEmpty && abs(sent.occurTime.date.timeIntervalSinceNow) < 3600)
+        var expected = Sightline_V1_PushSend.with { send in
+            (send.deliveryID, send.broadlogID, send.outcome) = ("1f", "h1", .sent)
+            (send.providerMessageID, send.attempt, send.display) = ("8c7d", 2, .app)
+        }
+        #expect(sent.pushSend == expected)
+        let failed = Sightline_V1_TrackingEvent.pushSendFailed(
+            deliveryID: "1f", broadlogID: "h1", platform: .android, reason: .unregistered,
+            code: "UNREGISTERED", messageID: "8c7d", attempt: 2, display: .app)
+        expected.outcome = .failed
+        (expected.reason, expected.providerCode) = (.unregistered, "UNREGISTERED")
+        #expect(failed.pushSend == expected && failed.platform == .android)
+        let skipped = Sightline_V1_TrackingEvent.pushSendSkipped(
+            deliveryID: "1f", broadlogID: "h1", platform: .ios, reason: .noConsent,
+            display: .silent)
+        expected = .with { send in
+            (send.deliveryID, send.broadlogID, send.outcome) = ("1f", "h1", .skipped)
+            (send.reason, send.display) = (.noConsent, .silent)
+        }
+        #expect(skipped.pushSend == expected)
+    }
+
+    @Test(
+        "a number of Firebase's enum for iOS is the type that it means",
+        arguments: [(0, 3), (1, 2), (2, 1), (3, 0), (4, 0), (-1, 0)])
+    func firebaseNumbers(rawValue: Int, number: Int) {
+        #expect(Sightline_V1_InAppDismissType(firebaseIOS: rawValue).rawValue == number)
+    }
 }

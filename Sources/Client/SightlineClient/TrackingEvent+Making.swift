@@ -59,12 +59,74 @@ extension Sightline_V1_TrackingEvent {
     }
 
     /// An in-app message was closed.
+    ///
+    /// - Parameter type: how. Of Firebase's SDK for iOS it is `.init(firebaseIOS: type.rawValue)`.
     public static func inAppDismissed(
         _ messageID: String, _ type: Sightline_V1_InAppDismissType, app: String = "",
         subject: String = ""
     ) -> Self {
         let dismissal = Sightline_V1_InAppDismissal.with { $0.type = type }
         return self.inApp(messageID, .dismissal(dismissal), app: app, subject: subject)
+    }
+
+    /// The push service took a push.
+    ///
+    /// No field may have the device's token.
+    ///
+    /// - Parameters:
+    ///   - deliveryID: the payload's `_dId`.
+    ///   - broadlogID: the payload's `_mId`.
+    ///   - messageID: the push service's id of the message: `apns-id`, or FCM's `name`.
+    ///   - attempt: the number of the attempt, from 1; 0 if it is not counted.
+    ///   - display: who shows the notification.
+    public static func pushSent(
+        deliveryID: String, broadlogID: String, platform: Sightline_V1_Platform, app: String = "",
+        subject: String = "", messageID: String = "", attempt: Int32 = 0,
+        display: Sightline_V1_PushDisplay = .unspecified
+    ) -> Self {
+        var event = self.happeningNow(app: app, subject: subject)
+        event.platform = platform
+        event.pushSend.outcome = .sent
+        event.pushSend.deliveryID = deliveryID
+        event.pushSend.broadlogID = broadlogID
+        event.pushSend.providerMessageID = messageID
+        event.pushSend.attempt = attempt
+        event.pushSend.display = display
+        return event
+    }
+
+    /// An attempt to send a push failed.
+    ///
+    /// - Parameters:
+    ///   - reason: why, as ``PushAnswer`` has it.
+    ///   - code: the push service's own, as ``PushAnswer`` has it.
+    public static func pushSendFailed(
+        deliveryID: String, broadlogID: String, platform: Sightline_V1_Platform,
+        reason: Sightline_V1_PushSendReason, code: String = "", app: String = "",
+        subject: String = "", messageID: String = "", attempt: Int32 = 0,
+        display: Sightline_V1_PushDisplay = .unspecified
+    ) -> Self {
+        var event = self.pushSent(
+            deliveryID: deliveryID, broadlogID: broadlogID, platform: platform, app: app,
+            subject: subject, messageID: messageID, attempt: attempt, display: display)
+        event.pushSend.outcome = .failed
+        event.pushSend.reason = reason
+        event.pushSend.providerCode = code
+        return event
+    }
+
+    /// A push was not tried, for a reason such as `noConsent` or `expired`.
+    public static func pushSendSkipped(
+        deliveryID: String, broadlogID: String, platform: Sightline_V1_Platform,
+        reason: Sightline_V1_PushSendReason, app: String = "", subject: String = "",
+        display: Sightline_V1_PushDisplay = .unspecified
+    ) -> Self {
+        var event = self.pushSent(
+            deliveryID: deliveryID, broadlogID: broadlogID, platform: platform, app: app,
+            subject: subject, display: display)
+        event.pushSend.outcome = .skipped
+        event.pushSend.reason = reason
+        return event
     }
 
     private static func push(
