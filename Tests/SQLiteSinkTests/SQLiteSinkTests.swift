@@ -144,12 +144,35 @@ struct SQLiteSinkTests {
         #expect(
             Array(rows[0].columnNames).joined(separator: " ") == """
                 tenant delivery_id impressions impressions_ios clicks clicks_ios opens opens_ios \
-                click_ratio open_ratio
+                click_ratio open_ratio attempted sent failed skipped delivered_rate \
+                impressions_of_delivered open_rate click_through_rate
                 """)
         let counts = rows.map { row in (2...7).map { row[$0] as Int } }
         #expect(counts == [[4, 1, 2, 1, 1, 1], [0, 0, 0, 1, 0, 1]])
         #expect(rows.map { $0["click_ratio"] as Double? } == [0.5, nil])
         #expect(rows.map { $0["open_ratio"] as Double? } == [0.25, nil])
+    }
+
+    @Test("D16, D60: the funnel's rates are of what was sent, and NULL where nobody reports it")
+    func funnelOfSends() async throws {
+        let sink = try self.sink()
+        let events =
+            [TestEvents.send(.failed, id: 1)] + (1...8).map { TestEvents.send(.sent, id: $0) }
+            + [TestEvents.send(.sent, id: 9, on: .ios), TestEvents.send(.failed, id: 10)]
+            + [TestEvents.send(.skipped, id: 11), TestEvents.send(.failed, id: 8)]
+            + [TestEvents.push(.received, id: 1), TestEvents.push(.opened, id: 1)]
+            + [TestEvents.push(.dismissed, id: 9, on: .ios)]
+            + [TestEvents.push(.received, id: 1, delivery: "d57fd6")]
+        #expect(await sink.deliver(try TestHits.batch(events)) == .delivered)
+        let rows = try self.rows("SELECT * FROM funnel ORDER BY delivery_id")
+        let names = ["attempted", "sent", "failed", "skipped"]
+        #expect(names.map { rows[0][$0] as Int? } == [10, 9, 3, 1])
+        #expect(names.map { rows[1][$0] as Int? } == [nil, nil, nil, nil])
+        let rates = [
+            "delivered_rate", "impressions_of_delivered", "open_rate", "click_through_rate",
+        ]
+        #expect(rates.map { rows[0][$0] as Double? } == [0.9, 0.125, 0.1111, 0.2222])
+        #expect(rates.map { rows[1][$0] as Double? } == [nil, nil, nil, nil])
     }
 
     @Test("a view of another text is replaced, and the hits stay")

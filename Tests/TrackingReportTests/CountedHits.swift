@@ -18,7 +18,8 @@ struct ReadHit {
     let event: Sightline_V1_TrackingEvent
 
     var isInApp: Bool { self.kind.hasPrefix("in_app") }
-    var isSend: Bool { self.kind.hasPrefix("sen") }
+    var isAttempt: Bool { ["sent", "send_failed"].contains(self.kind) }
+    var isSkipped: Bool { self.kind == "send_skipped" }
 
     var product: String {
         let product =
@@ -49,7 +50,8 @@ struct CountedHits {
             let isFirst =
                 hit.isInApp
                 ? !hit.subject.isEmpty && seen.insert(message).inserted
-                : !hit.isSend && seen.insert(notification).inserted
+                : !hit.isSkipped
+                    && seen.insert(notification + (hit.isAttempt ? "|attempt" : "")).inserted
             let isFirstOfKind = seen.insert(notification + "|" + hit.kind).inserted
             guard hit.receiveTime >= since ?? .min, hit.receiveTime < until ?? .max else {
                 continue
@@ -59,7 +61,10 @@ struct CountedHits {
                 .joined(separator: "|")
             let side = hit.isInApp ? "" : hit.isIOS ? "ios " : ""
             rows[row, default: [:]][side + hit.kind, default: 0] += 1
-            if isFirst { rows[row, default: [:]][side + "all", default: 0] += 1 }
+            if isFirst {
+                let what = hit.isAttempt ? "attempted" : "all"
+                rows[row, default: [:]][side + what, default: 0] += 1
+            }
             if isFirstOfKind, ["impression", "click", "open"].contains(hit.kind) {
                 rows[row, default: [:]][side + "first " + hit.kind, default: 0] += 1
             }
@@ -86,6 +91,10 @@ struct CountedHits {
         ]
         for (side, funnel) in [("", row.others), ("ios ", row.ios)] {
             counts[side + "all"] = funnel.notifications
+            counts[side + "attempted"] = funnel.attempted
+            counts[side + "sent"] = funnel.sent
+            counts[side + "send_failed"] = funnel.failed
+            counts[side + "send_skipped"] = funnel.skipped
             counts[side + "impression"] = funnel.impressions
             counts[side + "click"] = funnel.clicks
             counts[side + "open"] = funnel.opens

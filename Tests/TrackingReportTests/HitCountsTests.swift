@@ -33,6 +33,12 @@ struct HitCountsTests {
             event.appID = app
             return event
         }
+        if dice.chance(20) {
+            return TestEvents.send(
+                dice.pick([.sent, .failed, .skipped]), id: dice.below(30),
+                on: dice.chance(40) ? .ios : .android, delivery: dice.pick(["d1", "d2"]),
+                product: dice.pick([.standard, .classic]), app: app)
+        }
         return TestEvents.push(
             dice.pick([.received, .opened, .dismissed]), id: dice.below(30),
             on: dice.chance(40) ? .ios : .android, delivery: dice.pick(["d1", "d2"]),

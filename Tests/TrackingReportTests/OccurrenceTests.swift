@@ -133,16 +133,18 @@ struct OccurrenceTests {
             TestEvents.push(.received, id: 1), TestEvents.push(.dismissed, id: 1),
             TestEvents.push(.received, id: 1, delivery: "77", product: .classic),
             TestEvents.inApp(.dismissal(.init()), id: 1, message: "=m"),
+            TestEvents.send(.failed, id: 1), TestEvents.send(.sent, id: 1),
+            TestEvents.send(.sent, id: 2), TestEvents.send(.sent, id: 3, on: .ios),
         ])
         let series = try #require(try database.report { $0.step = .hour }.series)
         let start = "2027-01-15T08:00:00.000Z"
         #expect(
             series.sheet() == [
                 "tenant,product,id,start,impressions,clicks,dismissals,opens,ios_impressions,"
-                    + "ios_clicks,ios_dismissals,ios_opens,further_hits",
-                "default,standard,56c4,\(start),1,1,1,0,0,0,0,0,0",
-                "default,classic,77,\(start),1,0,,,0,0,,,0",
-                "default,firebase,'=m,\(start),0,0,1,,0,0,0,,0",
+                    + "ios_clicks,ios_dismissals,ios_opens,further_hits,sent,ios_sent",
+                "default,standard,56c4,\(start),1,1,1,0,0,0,0,0,1,2,1",
+                "default,classic,77,\(start),1,0,,,0,0,,,0,0,0",
+                "default,firebase,'=m,\(start),0,0,1,,0,0,0,,0,0,0",
             ])
         #expect(
             series.lines().contains {

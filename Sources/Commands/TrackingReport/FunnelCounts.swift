@@ -1,9 +1,10 @@
-/// A delivery's counts, either on iOS or on other platforms (D16, D20).
+/// A delivery's counts, either on iOS or on other platforms (D16, D20). docs/figures.md has the
+/// formulas.
 ///
 /// A hit counts once: two buttons of one notification are two clicks (D17). The unique counts are
 /// of notifications, by broadlog id.
 package struct FunnelCounts: Sendable, Equatable, Encodable {
-    /// Notifications with a hit of any kind.
+    /// Notifications of which a device has reported a hit of any kind.
     package var notifications = 0
     /// Impressions.
     package var impressions = 0
@@ -17,6 +18,14 @@ package struct FunnelCounts: Sendable, Equatable, Encodable {
     package var opens = 0
     /// Notifications with an open.
     package var uniqueOpens = 0
+    /// Notifications that their sender tried to send: sent, failed, or both.
+    package var attempted = 0
+    /// Notifications that a push service took.
+    package var sent = 0
+    /// Notifications of which an attempt failed, whatever became of later ones.
+    package var failed = 0
+    /// Notifications that their sender skipped.
+    package var skipped = 0
 
     /// Clicks that opened nothing: dismissals (D14); nil for Classic, which reports none (D21).
     package private(set) var dismissals: Int?
@@ -49,6 +58,15 @@ package struct FunnelCounts: Sendable, Equatable, Encodable {
     package var dismissalRatio: Double? {
         self.uniqueDismissals.flatMap { Self.ratio($0, of: self.uniqueImpressions) }
     }
+
+    /// Impressions per notification that a push service took; nil without these.
+    package var impressionsOfDelivered: Double? { Self.ratio(self.impressions, of: self.sent) }
+
+    /// Notifications that their sender tried to send, and that no push service took.
+    var undelivered: Int { self.attempted - self.sent }
+
+    /// Whether a sender has reported anything.
+    var hasSends: Bool { self.attempted + self.skipped > 0 }
 
     static func ratio(_ part: Int, of whole: Int) -> Double? {
         whole > 0 ? Double(part) / Double(whole) : nil

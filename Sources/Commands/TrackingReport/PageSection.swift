@@ -9,6 +9,8 @@ struct PageSection {
         var detail: String
         var steps: [Step]
         var ios: String?
+        /// What was sent, and the rates of what was delivered; nil if no number is known.
+        var rates: String?
     }
 
     /// A bar of a funnel.
@@ -36,7 +38,7 @@ struct PageSection {
     /// The number of shown rows and of all rows; nil if all are shown.
     var leftOut: [String: String]?
     var rows: [Row]
-    /// Whether rows have the deliveries' names and recipients.
+    /// Whether rows have the deliveries' names.
     var hasNames = false
 
     /// Nil for a section without rows.
@@ -67,8 +69,13 @@ extension PageSection.Step {
 extension PageSection.Card {
     /// A delivery's chart.
     init(_ row: DeliveryFunnel) {
-        let whole = max(row.others.impressions, row.others.clicks, row.opens ?? 0)
-        var steps: [PageSection.Step] = [
+        let whole = max(
+            row.others.sent, row.others.impressions, row.others.clicks, row.opens ?? 0)
+        var steps: [PageSection.Step] = []
+        if row.sent != nil {
+            steps.append(.init("Delivered", row.others.sent, of: whole, kind: "delivered"))
+        }
+        steps += [
             .init("Impressions", row.others.impressions, of: whole, kind: "impressions"),
             .init(
                 "Clicks", row.others.clicks, of: whole, row.others.clickRatio, kind: "clicks"),
@@ -83,6 +90,7 @@ extension PageSection.Card {
             steps.append(.init("Opens", opens, of: whole, row.openRatio, kind: "opens"))
         }
         let ios = [
+            ("delivered", row.sent == nil ? nil : row.ios.sent),
             ("impressions", row.ios.impressions), ("clicks", row.ios.clicks),
             ("dismissals", row.ios.dismissals), ("opens", row.iosOpens),
         ].compactMap { name, count in count.map { "\(name) \(ReportNumber.grouped($0))" } }
@@ -93,7 +101,20 @@ extension PageSection.Card {
                 row.product?.name,
                 row.delivered.map { "\(ReportNumber.grouped($0)) delivered" },
             ].compactMap(\.self).filter { !$0.isEmpty }.joined(separator: ", "),
-            steps: steps, ios: ios.joined(separator: ", "))
+            steps: steps, ios: ios.joined(separator: ", "), rates: Self.rates(of: row))
+    }
+
+    private static func rates(of row: DeliveryFunnel) -> String? {
+        guard row.delivered != nil else { return nil }
+        let counts = [
+            ("attempted", row.attempted), ("failed", row.failed), ("skipped", row.skipped),
+        ].compactMap { name, count in count.map { "\(name) \(ReportNumber.grouped($0))" } }
+        let rates = [
+            ("delivered rate", row.deliveredRate), ("open rate", row.openRate),
+            ("click-through rate", row.clickThroughRate),
+        ].compactMap { name, rate in rate.map { "\(name) \(ReportNumber.percent($0))" } }
+        let figures = (counts + rates).joined(separator: ", ")
+        return figures.isEmpty ? nil : "All platforms: \(figures)"
     }
 
     /// A message's chart.
@@ -116,7 +137,7 @@ extension PageSection.Card {
 extension PageSection.Row {
     /// A delivery's figures.
     ///
-    /// - Parameter hasNames: whether it has cells for its name and its recipients.
+    /// - Parameter hasNames: whether it has a cell for its name.
     init(_ row: DeliveryFunnel, hasNames: Bool, in zone: ReportZone) {
         let (others, ios) = (row.others, row.ios)
         let uniqueOpens = row.opens == nil ? nil : others.uniqueOpens
@@ -127,13 +148,17 @@ extension PageSection.Row {
         let ratios = [
             others.impressionRatio, others.clickRatio, others.dismissalRatio, row.openRatio,
         ]
+        let sends = [row.attempted, row.delivered, row.failed, row.skipped].map(cell)
+        let rates = [
+            row.deliveredRate, row.reachRatio, others.impressionsOfDelivered,
+            ios.impressionsOfDelivered, row.openRate, row.clickThroughRate,
+        ].map(cell)
         let buttons = [row.button1, row.button2].map(ReportNumber.grouped).joined(separator: ", ")
         self.init(
             key: row.deliveryID,
             texts: (hasNames ? [row.name ?? "–"] : [])
                 + [place(row.tenant, row.app), row.product?.name ?? "–"],
-            numbers: (hasNames ? [cell(row.delivered), cell(row.reachRatio)] : [])
-                + counts.map(cell) + ratios.map(cell)
+            numbers: sends + rates + counts.map(cell) + ratios.map(cell)
                 + [ios.impressions, ios.clicks, ios.dismissals, row.iosOpens].map(cell)
                 + [buttons, cell(row.closes)],
             times: [row.firstReceived, row.lastReceived].map {

@@ -57,7 +57,7 @@ extension Report {
         for index in self.deliveries.rows.indices {
             let entry = names[self.deliveries.rows[index].deliveryID]
             self.deliveries.rows[index].name = entry?.name
-            self.deliveries.rows[index].delivered = entry?.delivered
+            self.deliveries.rows[index].deliveredTotal = entry?.delivered
         }
     }
 
@@ -110,7 +110,17 @@ extension Report {
             sum(firsts * (kind = \(kind.rawValue) AND \(side))) AS \(prefix)_unique_\(step)
             """
         }
-        return (["sum(notifications * (\(side))) AS \(prefix)_notifications"] + sums)
+        let sends: [(String, HitKind)] = [
+            ("sent", .sent), ("failed", .sendFailed), ("skipped", .sendSkipped),
+        ]
+        let isSend = "kind >= \(HitKind.sent.rawValue)"
+        let notifications = [
+            "sum(notifications * (NOT \(isSend) AND \(side))) AS \(prefix)_notifications",
+            "sum(notifications * (\(isSend) AND \(side))) AS \(prefix)_attempted",
+        ]
+        return
+            (notifications + sums
+            + sends.map { name, kind in "\(Self.hits(kind, side)) AS \(prefix)_\(name)" })
             .joined(separator: ",\n")
     }
 
@@ -193,6 +203,10 @@ extension FunnelCounts {
         self.uniqueClicks = try count("unique_clicks")
         self.opens = try count("opens")
         self.uniqueOpens = try count("unique_opens")
+        self.attempted = try count("attempted")
+        self.sent = try count("sent")
+        self.failed = try count("failed")
+        self.skipped = try count("skipped")
     }
 }
 

@@ -33,12 +33,12 @@ extension ReportQuery {
         "iif(occur_time BETWEEN 0 AND receive_time, occur_time, receive_time)"
 
     /// The first hit of a notification, and of an in-app message's recipient, is the one that
-    /// happened first; what its sender reports of it is none. Names of campaigns are in the table
-    /// alone.
+    /// happened first; so is the first attempt to send a notification, which counts by itself. A
+    /// skipped notification is no attempt. Names of campaigns are in the table alone.
     private static let occurred = """
         SELECT time / \(Self.hour) AS hour, tenant, app, delivery, product, platform, kind,
             count(*) AS hits, sum(of_kind = 1) AS first_hits,
-            sum(of_all = 1 AND NOT is_send
+            sum(of_all = 1 AND kind <> \(HitKind.sendSkipped.rawValue)
                 AND (product <> \(Product.firebase.rawValue) OR who <> '')) AS notifications,
             min(time) AS first_time, max(time) AS last_time, NULL AS campaign, 0 AS newest
         FROM (
@@ -47,14 +47,16 @@ extension ReportQuery {
                     PARTITION BY tenant, app, product, delivery, who, kind ORDER BY time, id)
                     AS of_kind,
                 row_number() OVER (
-                    PARTITION BY tenant, app, product, delivery, who, is_send ORDER BY time, id)
+                    PARTITION BY tenant, app, product, delivery, who, source ORDER BY time, id)
                     AS of_all
             FROM (
                 SELECT id, \(Self.occurrence) AS time, tenant, coalesce(app, 0) AS app, delivery,
                     product, coalesce(platform, 0) AS platform, kind,
                     iif(product = \(Product.firebase.rawValue), coalesce(subject_id, ''),
                         broadlog_id) AS who,
-                    kind >= \(HitKind.sent.rawValue) AS is_send
+                    CASE WHEN kind < \(HitKind.sent.rawValue) THEN 'device'
+                        WHEN kind = \(HitKind.sendSkipped.rawValue) THEN 'skipped'
+                        ELSE 'attempt' END AS source
                 FROM stored_hits))
         GROUP BY 1, 2, 3, 4, 5, 6, 7
         """

@@ -38,12 +38,16 @@ package struct ReportSeries: Sendable, Equatable {
         package var opens = 0
         /// Dismissals of in-app messages.
         var inAppDismissals = 0
-        /// Hits of Campaign's in-app buttons, and failed displays.
+        /// Notifications that a push service took.
+        package var sent = 0
+        /// Hits of Campaign's in-app buttons, failed displays, and notifications that failed or
+        /// were skipped.
         package var further = 0
 
         /// The sum of all hits.
         var total: Int {
-            self.impressions + self.clicks + self.opens + self.inAppDismissals + self.further
+            self.impressions + self.clicks + self.opens + self.inAppDismissals + self.sent
+                + self.further
         }
     }
 
@@ -146,8 +150,9 @@ extension ReportSeries.Row {
         case .click, .inAppClick: counts.clicks += hits
         case .open: counts.opens += hits
         case .inAppDismissal: counts.inAppDismissals += hits
-        case .button1, .button2, .close, .inAppDisplayError, nil: counts.further += hits
-        case .sent, .sendFailed, .sendSkipped: return
+        case .sent: counts.sent += hits
+        case .button1, .button2, .close, .inAppDisplayError, .sendFailed, .sendSkipped, nil:
+            counts.further += hits
         }
         if isIOS { self.ios = counts } else { self.others = counts }
     }
@@ -169,7 +174,7 @@ extension ReportSeries.Row {
             self.others.impressions, self.others.clicks, self.dismissals,
             hasOpens ? self.others.opens : nil, self.ios.impressions, self.ios.clicks,
             self.iosDismissals, hasOpens ? self.ios.opens : nil,
-            self.others.further + self.ios.further,
+            self.others.further + self.ios.further, self.others.sent, self.ios.sent,
         ]
     }
 }
@@ -218,7 +223,7 @@ extension ReportSeries: Encodable {
 extension ReportSeries {
     fileprivate static let columns = [
         "impressions", "clicks", "dismissals", "opens", "ios_impressions", "ios_clicks",
-        "ios_dismissals", "ios_opens", "further_hits",
+        "ios_dismissals", "ios_opens", "further_hits", "sent", "ios_sent",
     ]
 
     /// The lines of a table, without colours; empty without hits.
@@ -226,7 +231,7 @@ extension ReportSeries {
         guard !self.rows.isEmpty else { return [] }
         let titles = [
             "impressions", "clicks", "dismissals", "opens", "iOS impressions", "clicks",
-            "dismissals", "opens", "further hits",
+            "dismissals", "opens", "further hits", "sent", "iOS sent",
         ]
         var columns: [(title: String, alignment: TextTable.Alignment)] = [
             ("tenant", .left), ("delivery", .left), ("product", .left), ("from", .left),

@@ -10,6 +10,10 @@ package struct ReportSheet: Sendable {
         "recipients", "dismissals", "display_errors", "impression_ratio", "click_ratio",
         "open_ratio", "dismissal_ratio", "first_received", "last_received", "name", "delivered",
         "reach_ratio", "unique_dismissals", "ios_dismissals", "ios_unique_dismissals",
+        "attempted", "sent", "failed", "skipped", "undelivered", "ios_attempted", "ios_sent",
+        "ios_failed", "ios_skipped", "ios_undelivered", "delivered_rate",
+        "impressions_of_delivered", "ios_impressions_of_delivered", "open_rate",
+        "click_through_rate",
     ]
 
     private let report: Report
@@ -42,6 +46,11 @@ package struct ReportSheet: Sendable {
             "name": self.text(row.name),
             "delivered": self.count(row.delivered),
             "reach_ratio": self.number(row.reachRatio),
+            "delivered_rate": self.number(row.deliveredRate),
+            "impressions_of_delivered": self.number(row.others.impressionsOfDelivered),
+            "ios_impressions_of_delivered": self.number(row.ios.impressionsOfDelivered),
+            "open_rate": self.number(row.openRate),
+            "click_through_rate": self.number(row.clickThroughRate),
         ]
         let hasOpens = row.product == .standard
         for (prefix, counts) in [("", row.others), ("ios_", row.ios)] {
@@ -54,8 +63,18 @@ package struct ReportSheet: Sendable {
             cells[prefix + "unique_opens"] = hasOpens ? "\(counts.uniqueOpens)" : ""
             cells[prefix + "dismissals"] = self.count(counts.dismissals)
             cells[prefix + "unique_dismissals"] = self.count(counts.uniqueDismissals)
+            guard row.sent != nil else { continue }
+            cells.merge(self.sends(counts, prefix: prefix)) { $1 }
         }
         return cells
+    }
+
+    private static func sends(_ counts: FunnelCounts, prefix: String) -> [String: String] {
+        [
+            prefix + "attempted": "\(counts.attempted)", prefix + "sent": "\(counts.sent)",
+            prefix + "failed": "\(counts.failed)", prefix + "skipped": "\(counts.skipped)",
+            prefix + "undelivered": "\(counts.undelivered)",
+        ]
     }
 
     private static func cells(_ row: InAppFunnel) -> [String: String] {

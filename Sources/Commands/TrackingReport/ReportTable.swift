@@ -24,6 +24,7 @@ package struct ReportTable: Sendable {
                 "shown, without iOS, which does not report every impression. Classic counts",
                 "neither opens nor dismissals.",
             ]
+            lines += self.sends()
         }
         if !self.report.inAppMessages.rows.isEmpty {
             if !lines.isEmpty { lines.append("") }
@@ -61,7 +62,8 @@ package struct ReportTable: Sendable {
                 + [
                     ("product", .left), ("impressions", .right),
                     ("clicks", .right), ("dismissals", .right), ("opens", .right),
-                    ("click ratio", .left), ("dismissal ratio", .left), ("open ratio", .left),
+                    ("clicked of shown", .left), ("dismissed of shown", .left),
+                    ("opened of shown", .left),
                     ("iOS impressions", .right), ("clicks", .right), ("dismissals", .right),
                     ("opens", .right),
                 ])
@@ -81,6 +83,36 @@ package struct ReportTable: Sendable {
         return table.lines()
     }
 
+    /// What was sent, and the rates per delivered notification; nothing if no number is known.
+    private func sends() -> [String] {
+        let rows = self.report.deliveries.rows
+        guard rows.contains(where: { $0.delivered != nil }) else { return [] }
+        let isByApp = self.report.query.isByApp
+        var table = TextTable(
+            [("tenant", .left)] + (isByApp ? [("app", .left)] : []) + [
+                ("delivery", .left), ("product", .left), ("attempted", .right),
+                ("delivered", .right), ("delivered rate", .left), ("failed", .right),
+                ("skipped", .right), ("impressions of delivered", .left), ("on iOS", .left),
+                ("open rate", .left), ("click-through rate", .left),
+            ])
+        for row in rows {
+            table.add(
+                [row.tenant.isEmpty ? "-" : row.tenant] + (isByApp ? [row.app ?? "-"] : []) + [
+                    row.deliveryID, row.product?.name ?? "-", Self.count(row.attempted),
+                    Self.count(row.delivered), Self.bar(row.deliveredRate),
+                    Self.count(row.failed), Self.count(row.skipped),
+                    Self.bar(row.others.impressionsOfDelivered),
+                    Self.bar(row.ios.impressionsOfDelivered), Self.bar(row.openRate),
+                    Self.bar(row.clickThroughRate),
+                ])
+        }
+        return ["", "What was sent, and rates of what was delivered", ""] + table.lines() + [
+            "", "Rates are per delivered notification, with the opens and clicks of all platforms",
+            "as in Adobe Campaign. Failed are notifications with a failed attempt, also if a",
+            "later one succeeded.",
+        ]
+    }
+
     private static func named(_ row: DeliveryFunnel) -> [String] {
         [row.name ?? "-", self.count(row.delivered), self.bar(row.reachRatio)]
     }
@@ -91,7 +123,7 @@ package struct ReportTable: Sendable {
             [("tenant", .left)] + (isByApp ? [("app", .left)] : []) + [
                 ("campaign", .left), ("message", .left), ("impressions", .right),
                 ("clicks", .right), ("dismissals", .right), ("errors", .right),
-                ("click ratio", .left), ("dismissal ratio", .left),
+                ("click-through", .left), ("dismissal rate", .left),
             ])
         for row in self.report.inAppMessages.rows {
             table.add(

@@ -1,8 +1,8 @@
 package import GRDB
 internal import TrackingRules
 
-/// Hits over time, by the time they were received or happened, in steps of equal width, or of whole
-/// months where hits are counted by the month.
+/// Hits that devices report over time, by the time they were received or happened, in steps of
+/// equal width, or of whole months where hits are counted by the month.
 package struct Timeline: Sendable, Equatable {
     /// The hits within one step.
     package struct Step: Sendable, Equatable {
@@ -30,6 +30,11 @@ package struct Timeline: Sendable, Equatable {
     package var zone: ReportZone
     /// All steps from the first hit to the last, including empty ones.
     package var steps: [Step]
+
+    /// Selects the hits of a query that devices report. What was sent, all at once, would leave
+    /// nothing else to see.
+    private static let condition =
+        "kind < \(HitKind.sent.rawValue) AND \(ReportQuery.condition)"
 
     /// The maximum number of hits read one by one, for steps of less than an hour.
     private static let maxReadHits = 100_000
@@ -75,7 +80,7 @@ package struct Timeline: Sendable, Equatable {
             database,
             sql: """
                 SELECT min(first_time) AS first, max(last_time) AS last FROM \(query.counts)
-                WHERE \(ReportQuery.condition)
+                WHERE \(Self.condition)
                 """, arguments: query.arguments)
         guard let first = try bounds?.decode(Int64?.self, forColumn: "first"),
             let last = try bounds?.decode(Int64?.self, forColumn: "last")
@@ -104,14 +109,14 @@ package struct Timeline: Sendable, Equatable {
     private static func hitSelection(_ query: ReportQuery) -> String {
         """
         SELECT time / :width AS step, \(Self.sums("1"))
-        FROM \(query.hits) WHERE \(ReportQuery.condition) GROUP BY step
+        FROM \(query.hits) WHERE \(Self.condition) GROUP BY step
         """
     }
 
     private static func countSelection(_ query: ReportQuery) -> String {
         """
         SELECT hour * \(ReportQuery.hour) / :width AS step, \(Self.sums("hits"))
-        FROM \(query.counts) WHERE \(ReportQuery.condition) GROUP BY step
+        FROM \(query.counts) WHERE \(Self.condition) GROUP BY step
         """
     }
 

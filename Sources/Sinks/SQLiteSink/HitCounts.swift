@@ -6,10 +6,12 @@ internal import TrackingRules
 /// adds up the hours of older days and months.
 struct HitCounts {
     /// `first_hits` counts hits that were the first of their kind for their notification (its
-    /// buttons count separately, D17). `notifications` counts hits that were its first of any kind;
-    /// for in-app messages, the recipient's first of the message. `campaign` is the campaign name
-    /// in the newest hit that has one, and `newest` is the id of that hit; without a name, that of
-    /// the newest hit. `hour` is the first hour of the step, see `CountSteps`.
+    /// buttons count separately, D17). `notifications` counts hits that were its first of any kind
+    /// that devices report; for in-app messages, the recipient's first of the message. Of the kinds
+    /// sent and send_failed it counts the notification's first attempt, of send_skipped none: so
+    /// the sum over these three is the notifications that somebody tried to send. `campaign` is the
+    /// campaign name in the newest hit that has one, and `newest` is the id of that hit; without a
+    /// name, that of the newest hit. `hour` is the first hour of the step, see `CountSteps`.
     static let schema = """
         CREATE TABLE counts (
             hour INTEGER NOT NULL, tenant INTEGER NOT NULL, app INTEGER NOT NULL,

@@ -159,8 +159,10 @@ final class HitWriter {
         let campaign = try self.campaign(of: pending)
         let time = pending.request.receiveTime
         let hour = self.folding.start(of: time.quotient(by: 3_600_000_000))
-        // A notification that was sent, and of which nothing was reported, counts as none yet.
-        var isFirst = isNewRecipient ?? (earlier.isEmpty && new.isDisjoint(with: .sends))
+        // What devices report, and what senders do, count notifications of their own.
+        var isFirst =
+            isNewRecipient
+            ?? (new.isDisjoint(with: .sends) ? earlier.isEmpty : known.isFirstAttempt(new))
         var first: HitPartitions.NewRow?
         var left = new.rawValue
         while left != 0 {

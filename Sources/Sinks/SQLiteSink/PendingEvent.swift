@@ -45,6 +45,12 @@ struct HitMarks {
                     | self.rawValue << Self.sendShift & HitKinds.sends.rawValue))
     }
 
+    /// Whether an event of these kinds is the first to tell of an attempt to send the notification.
+    func isFirstAttempt(_ kinds: HitKinds) -> Bool {
+        !kinds.isDisjoint(with: .attempts)
+            && self.rawValue << Self.sendShift & HitKinds.attempts.rawValue == 0
+    }
+
     /// The kinds of hits of the notification that its recipient's device has reported, with or
     /// without a button.
     var reported: HitKinds {

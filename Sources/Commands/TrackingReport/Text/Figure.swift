@@ -29,6 +29,9 @@ package enum Figure {
         return "\(Self.bytes(part)) of \(Self.bytes(whole)) (\(Self.digits(share)) %)"
     }
 
+    /// A ratio in percent with one decimal, e.g. `37.5 %`.
+    package static func percent(_ ratio: Double) -> String { ReportNumber.percent(ratio) }
+
     /// A duration in a suitable unit; a dash for nil.
     package static func seconds(_ seconds: Double?) -> String {
         guard let seconds else { return "–" }

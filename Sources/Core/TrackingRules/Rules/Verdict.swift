@@ -121,6 +121,8 @@ package struct HitKinds: OptionSet, Sendable, Equatable {
     static let all = HitKinds(rawValue: 0x3ffe)
     /// What a sender reports of a push; all others are what a device reports.
     package static let sends = HitKinds(rawValue: 0x3800)
+    /// What a sender reports of a push that it tried to send.
+    package static let attempts = HitKinds(rawValue: 0x1800)
     /// Creates a set of one kind.
     package init(_ kind: HitKind) { self.rawValue = 1 << UInt16(kind.rawValue) }
 
