@@ -14,6 +14,8 @@ package struct DeliveryAccountLine: Codable, Sendable {
     package let rows: [Row]
     /// Whether there are more rows.
     package let isTruncated: Bool
+    /// What was sent and what became of it, by the rows; nil for an in-app message.
+    package let figures: DeliveryFigures?
 
     /// A finding.
     package struct Finding: Codable, Sendable {
@@ -82,6 +84,7 @@ package struct DeliveryAccountLine: Codable, Sendable {
         self.findings = findings
         self.rows = rows
         self.isTruncated = isTruncated
+        self.figures = DeliveryFigures(rows)
     }
 
     /// The account's line.

@@ -32,6 +32,21 @@ extension Statistics {
         /// Opens per impression without iOS; nil without impressions and for an in-app message.
         package var openRatio: Double?
 
+        /// Push notifications that a push service took, on platforms other than iOS; like the next
+        /// three nil if their sender has reported nothing (docs/figures.md).
+        package var sent: Int?
+        /// Push notifications that a push service took, on iOS.
+        package var sentIos: Int?
+        /// Push notifications of which an attempt failed, on all platforms.
+        package var failed: Int?
+        /// Push notifications that their sender skipped, on all platforms.
+        package var skipped: Int?
+        /// Opens per notification that a push service took, on all platforms; nil without these,
+        /// and for Classic.
+        package var openRate: Double?
+        /// Clicks per notification that a push service took, on all platforms; nil without these.
+        package var clickThroughRate: Double?
+
         /// The funnel of a delivery without any hit.
         package init(tenant: String, deliveryId: String, isInApp: Bool) {
             self.tenant = tenant

@@ -116,6 +116,26 @@ struct LedgerFunnelTests {
         #expect(funnels.busiest.map(\.clicks) == [.init(other: 7)])
     }
 
+    @Test("D16, D60: what was sent, iOS apart, and the rates of it on all platforms")
+    func sends() throws {
+        let funnels = self.funnels([
+            Events(.sent, count: 6), Events(.sent, count: 2).with { $0.platform = .ios },
+            Events(.sendFailed, count: 3), Events(.sendSkipped, count: 5),
+            Events(.impression, count: 6), Events(.click, .open, count: 2),
+            Events(.click).with { $0.platform = .ios },
+            Events(.sent, count: 4).with { ($0.delivery, $0.product) = ("77", .classic) },
+            Events(.click).with { ($0.delivery, $0.product) = ("77", .classic) },
+            Events(.impression).with { $0.delivery = "88" },
+        ])
+        let (standard, classic) = (funnels.busiest[0], funnels.busiest[1])
+        #expect(standard.sent == .init(other: 6, ios: 2) && standard.failed == .init(other: 3))
+        #expect(standard.skipped == .init(other: 5) && standard.hasSends)
+        #expect(standard.openRate == 0.25 && standard.clickThroughRate == 0.375)
+        #expect(standard.clickRatio == 1 / 3, "which stays that of what was shown")
+        #expect(classic.openRate == nil && classic.clickThroughRate == 0.25)
+        #expect(!funnels.busiest[2].hasSends && funnels.busiest[2].clickThroughRate == nil)
+    }
+
     @Test("the totals have every event once, and the rejections with their rules, newest first")
     func totals() {
         let rejected = LedgerOutcome.refused(.rejected)

@@ -123,13 +123,16 @@ struct TopScreen {
         let rows = self.statistics.deliveries.busiest.filter { !$0.isInApp }.prefix(Self.deliveries)
         guard !rows.isEmpty else { return [] }
         var table = TextTable([
-            ("delivery", .left), ("tenant", .left), ("impressions", .right), ("clicks", .right),
-            ("dismissals", .right), ("opens", .right), ("iOS impressions", .right),
-            ("clicks", .right), ("dismissals", .right), ("opens", .right),
+            ("delivery", .left), ("tenant", .left), ("sent", .right), ("open rate", .right),
+            ("impressions", .right), ("clicks", .right), ("dismissals", .right),
+            ("opens", .right), ("iOS impressions", .right), ("clicks", .right),
+            ("dismissals", .right), ("opens", .right),
         ])
         for row in rows {
+            let sent = row.sent.map { Figure.grouped($0 &+ (row.sentIos ?? 0)) } ?? "-"
+            let openRate = row.openRate.map(Figure.percent) ?? "-"
             table.add(
-                [row.deliveryId, row.tenant]
+                [row.deliveryId, row.tenant, sent, openRate]
                     + [
                         row.impressions, row.clicks, row.dismissals, row.opens,
                         row.impressionsIos, row.clicksIos, row.dismissalsIos, row.opensIos,

@@ -11,6 +11,10 @@ struct DeliveryAccountText {
         ("duplicate", .right), ("suppressed", .right), ("rejected", .right),
         ("impressions", .right), ("clicks", .right), ("opens", .right),
     ]
+    /// The further columns where a sender has reported something.
+    private static let sends: [(title: String, kind: String)] = [
+        ("sent", "sent"), ("failed", "send_failed"), ("skipped", "send_skipped"),
+    ]
 
     /// The counts of an app on a platform.
     private struct Counts {
@@ -30,11 +34,14 @@ struct DeliveryAccountText {
             }
         }
 
-        var cells: [String] {
+        func cells(hasSends: Bool) -> [String] {
+            let kinds =
+                ["impression", "click", "open"]
+                + (hasSends ? DeliveryAccountText.sends.map(\.kind) : [])
             let counts =
                 [self.verdicts.values.reduce(0, +)]
                 + ["accepted", "duplicate", "suppressed", "rejected"].map { self.verdicts[$0] ?? 0 }
-                + ["impression", "click", "open"].map { self.hits[$0] ?? 0 }
+                + kinds.map { self.hits[$0] ?? 0 }
             return counts.map { Figure.grouped(Int(clamping: $0)) }
         }
     }
@@ -44,13 +51,19 @@ struct DeliveryAccountText {
         for row in account.rows where !row.delivery.isEmpty {
             counts[[row.app, row.platform], default: Counts()].add(row)
         }
-        var table = TextTable(Self.columns)
+        let hasSends = account.figures?.hasSends ?? false
+        var columns = Self.columns
+        if hasSends {
+            for (title, _) in Self.sends { columns.append((title: title, alignment: .right)) }
+        }
+        var table = TextTable(columns)
         for (place, counts) in counts.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
-            table.add(place.map { $0.isEmpty ? "-" : $0 } + counts.cells)
+            table.add(place.map { $0.isEmpty ? "-" : $0 } + counts.cells(hasSends: hasSends))
         }
         let tenant = account.tenant.isEmpty ? "" : "  tenant \(account.tenant.printable)"
         var lines = ["delivery \(account.delivery.printable)\(tenant)"]
         if !counts.isEmpty { lines += table.lines().map { "  " + $0 } }
+        if let figures = account.figures, hasSends { lines.append("  " + Self.text(figures)) }
         for finding in account.findings {
             lines.append(
                 "\(Console.coloured(finding.code, .yellow))  \(finding.sentence.printable)")
@@ -58,5 +71,16 @@ struct DeliveryAccountText {
         if account.findings.isEmpty { lines.append(Console.coloured("nothing is wrong", .green)) }
         if account.isTruncated { lines.append("there are more rows, which are left out") }
         self.lines = lines
+    }
+
+    /// What a push service took, and the rates of it.
+    private static func text(_ figures: DeliveryFigures) -> String {
+        let delivered = figures.others.sent &+ figures.ios.sent
+        let rates = [
+            ("impressions without iOS", figures.impressionsOfDelivered),
+            ("open rate", figures.openRate), ("click-through rate", figures.clickThroughRate),
+        ].compactMap { name, rate in rate.map { "\(name) \(Figure.percent($0))" } }
+        return (["delivered \(Figure.grouped(Int(clamping: delivered)))"] + rates)
+            .joined(separator: ", ")
     }
 }

@@ -28,6 +28,14 @@ package struct LedgerFunnel: Sendable {
     private var (standardClicks, standardOpens) = (Count(), Count())
     /// Failed displays of an in-app message.
     package private(set) var displayErrors = Count()
+    /// Notifications that a push service took, as their sender has reported it.
+    package private(set) var sent = Count()
+    /// Notifications of which an attempt failed, whatever became of later ones.
+    package private(set) var failed = Count()
+    /// Notifications that their sender skipped.
+    package private(set) var skipped = Count()
+    /// Campaign Standard's notifications that a push service took.
+    private var standardSent = Count()
     /// Hits of all kinds, those of buttons included.
     package private(set) var hits: UInt64 = 0
     /// The hits received since the requested hour.
@@ -70,6 +78,16 @@ package struct LedgerFunnel: Sendable {
         self.isInApp ? nil : Self.ratio(self.opens.other, of: self.impressions.other)
     }
 
+    /// Whether a sender has reported anything.
+    package var hasSends: Bool { self.sent.sum | self.failed.sum | self.skipped.sum != 0 }
+
+    /// Opens per notification that a push service took, on all platforms; nil without these, and
+    /// for Classic.
+    package var openRate: Double? { Self.ratio(self.standardOpens.sum, of: self.standardSent.sum) }
+
+    /// Clicks per notification that a push service took, on all platforms; nil without these.
+    package var clickThroughRate: Double? { Self.ratio(self.clicks.sum, of: self.sent.sum) }
+
     private static func ratio(_ part: UInt64, of whole: UInt64) -> Double? {
         whole > 0 ? Double(part) / Double(whole) : nil
     }
@@ -89,6 +107,10 @@ package struct LedgerFunnel: Sendable {
         if isStandard, holds(.open) { self.standardOpens.add(row.count, isIOS) }
         if holds(.inAppDismissal) { self.inAppDismissals.add(row.count, isIOS) }
         if holds(.inAppDisplayError) { self.displayErrors.add(row.count, isIOS) }
+        if holds(.sent) { self.sent.add(row.count, isIOS) }
+        if isStandard, holds(.sent) { self.standardSent.add(row.count, isIOS) }
+        if holds(.sendFailed) { self.failed.add(row.count, isIOS) }
+        if holds(.sendSkipped) { self.skipped.add(row.count, isIOS) }
     }
 
     /// Whether it is busier. The names decide between equally busy ones, so that the order is

@@ -153,5 +153,12 @@ extension Statistics.Funnel {
         self.displayErrors = Int(clamping: funnel.displayErrors.sum)
         self.clickRatio = funnel.clickRatio
         self.openRatio = funnel.openRatio
+        guard funnel.hasSends else { return }
+        self.sent = Int(clamping: funnel.sent.other)
+        self.sentIos = Int(clamping: funnel.sent.ios)
+        self.failed = Int(clamping: funnel.failed.sum)
+        self.skipped = Int(clamping: funnel.skipped.sum)
+        self.openRate = funnel.openRate
+        self.clickThroughRate = funnel.clickThroughRate
     }
 }

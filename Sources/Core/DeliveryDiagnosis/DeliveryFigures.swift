@@ -1,0 +1,74 @@
+/// What was sent of a push delivery and what became of it, by its rows of the ledger.
+/// docs/figures.md has the formulas.
+package struct DeliveryFigures: Codable, Sendable, Equatable {
+    /// The hits on some platforms.
+    package struct Counts: Codable, Sendable, Equatable {
+        /// Notifications that a push service took.
+        package private(set) var sent: UInt64 = 0
+        /// Notifications of which an attempt failed, whatever became of later ones.
+        package private(set) var failed: UInt64 = 0
+        /// Notifications that their sender skipped.
+        package private(set) var skipped: UInt64 = 0
+        /// Impressions.
+        package private(set) var impressions: UInt64 = 0
+        /// Clicks: openings and dismissals together (D14).
+        package private(set) var clicks: UInt64 = 0
+        /// Opens.
+        package private(set) var opens: UInt64 = 0
+
+        fileprivate mutating func add(_ hit: Substring, _ events: UInt64) {
+            switch hit {
+            case "sent": self.sent &+= events
+            case "send_failed": self.failed &+= events
+            case "send_skipped": self.skipped &+= events
+            case "impression": self.impressions &+= events
+            case "click": self.clicks &+= events
+            case "open": self.opens &+= events
+            default: break  // Campaign's own in-app messages are no part of these figures.
+            }
+        }
+    }
+
+    /// Those of Android, and of events without a platform.
+    package private(set) var others = Counts()
+    /// Those of iOS, which does not report every impression (D16).
+    package private(set) var ios = Counts()
+    /// Impressions per notification that a push service took, without iOS; nil without these.
+    package private(set) var impressionsOfDelivered: Double?
+    /// Opens per notification that a push service took, on all platforms; nil without these, and
+    /// for Classic, which has no opens (D12).
+    package private(set) var openRate: Double?
+    /// Clicks per notification that a push service took, on all platforms; nil without these.
+    package private(set) var clickThroughRate: Double?
+
+    /// The figures of a delivery's rows; nil if none of them is of a push.
+    init?(_ rows: [DeliveryAccountLine.Row]) {
+        let pushes = rows.filter { !$0.delivery.isEmpty && $0.product != "firebase" }
+        guard !pushes.isEmpty else { return nil }
+        var isStandard = false
+        for row in pushes where row.verdict == "accepted" {
+            isStandard = isStandard || row.product == "standard"
+            for hit in row.detail.split(separator: ",") {
+                if row.platform == "ios" {
+                    self.ios.add(hit, row.events)
+                } else {
+                    self.others.add(hit, row.events)
+                }
+            }
+        }
+        let sent = self.others.sent &+ self.ios.sent
+        self.impressionsOfDelivered = Self.ratio(self.others.impressions, of: self.others.sent)
+        self.openRate =
+            isStandard ? Self.ratio(self.others.opens &+ self.ios.opens, of: sent) : nil
+        self.clickThroughRate = Self.ratio(self.others.clicks &+ self.ios.clicks, of: sent)
+    }
+
+    /// Whether a sender has reported anything.
+    package var hasSends: Bool {
+        [self.others, self.ios].contains { $0.sent | $0.failed | $0.skipped != 0 }
+    }
+
+    private static func ratio(_ part: UInt64, of whole: UInt64) -> Double? {
+        whole > 0 ? Double(part) / Double(whole) : nil
+    }
+}
