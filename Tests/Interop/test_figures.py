@@ -1,0 +1,335 @@
+"""docs/figures.md: its worked example, sent through the real program. An oracle counts the same
+events here; the report, hits.db, the live page, `top` and `why` equal it to the last digit, and so
+does the page."""
+
+import csv
+import io
+import json
+import math
+import re
+import urllib.request
+
+import pytest
+
+from browser import open_page
+from protos import ROOT
+from protos import event as e
+from protos import service as s
+from server import wait_until
+from test_terminal_commands import run
+
+PAGE = ROOT / "docs/figures.md"
+DELIVERY, MESSAGE = "f1904e", "figures"
+SENT, FAILED, SKIPPED = (e.PUSH_SEND_OUTCOME_SENT, e.PUSH_SEND_OUTCOME_FAILED,
+                         e.PUSH_SEND_OUTCOME_SKIPPED)
+RECEIVED, DISMISSED, OPENED = (e.PUSH_INTERACTION_KIND_RECEIVED,
+                               e.PUSH_INTERACTION_KIND_DISMISSED,
+                               e.PUSH_INTERACTION_KIND_OPENED)
+ANDROID, IOS = "others", "ios"
+# In one request.
+EVENTS = 100
+
+
+# The events of the example, which the page tells in words: 120 notifications to Android (from 0
+# on), 80 to iOS, and 5 to people who have said no.
+
+def platform(number: int) -> int:
+    return e.PLATFORM_IOS if 120 <= number < 200 else e.PLATFORM_ANDROID
+
+
+def base(number: int) -> e.TrackingEvent:
+    consent = e.CONSENT_OPTED_OUT if number >= 200 else e.CONSENT_OPTED_IN
+    return e.TrackingEvent(app_id="com.example.shop", platform=platform(number), consent=consent,
+                           subject_id=f"subject-{number}")
+
+
+def send(number: int, outcome: int, reason: int = e.PUSH_SEND_REASON_UNSPECIFIED
+         ) -> e.TrackingEvent:
+    event = base(number)
+    push = event.push_send
+    push.delivery_id, push.broadlog_id = DELIVERY, f"h{number:x}"
+    push.outcome, push.reason = outcome, reason
+    return event
+
+
+def push(number: int, kind: int, button: str = "") -> e.TrackingEvent:
+    event = base(number)
+    event.push.kind, event.push.action_identifier = kind, button
+    carrier = event.push.apns if event.platform == e.PLATFORM_IOS else event.push.fcm.data
+    carrier.delivery_id, carrier.message_id = DELIVERY, f"h{number:x}"
+    return event
+
+
+def sends() -> list[e.TrackingEvent]:
+    throttled, gone = e.PUSH_SEND_REASON_THROTTLED, e.PUSH_SEND_REASON_UNREGISTERED
+    refused, unasked = e.PUSH_SEND_REASON_NETWORK, e.PUSH_SEND_REASON_NO_CONSENT
+    return ([send(number, SENT) for number in range(100)]
+            + [send(number, FAILED, throttled) for number in range(100, 106)]
+            + [send(number, SENT) for number in range(100, 106)]
+            + [send(number, FAILED, gone) for number in range(106, 112)] * 2
+            + [send(number, SKIPPED, unasked) for number in range(112, 120)]
+            + [send(number, SENT) for number in range(120, 190)]
+            + [send(number, FAILED, refused) for number in range(190, 193)]
+            + [send(number, SENT) for number in range(190, 193)]
+            + [send(number, FAILED, gone) for number in range(193, 197)]
+            # The answer to the first attempt came when the second one had succeeded.
+            + [send(197, SENT), send(197, FAILED, refused)]
+            + [send(number, SKIPPED, unasked) for number in range(198, 200)]
+            + [send(number, SENT) for number in range(200, 205)])
+
+
+def uses() -> list[e.TrackingEvent]:
+    return ([push(number, RECEIVED) for number in range(96)]
+            + [push(number, RECEIVED) for number in range(2)]
+            + [push(number, OPENED) for number in range(18)]
+            # A second button of a notification that was opened before.
+            + [push(0, OPENED, "more")]
+            + [push(number, DISMISSED) for number in range(18, 30)]
+            + [push(number, RECEIVED) for number in range(120, 140)]
+            + [push(number, OPENED) for number in range(120, 135)]
+            + [push(number, DISMISSED) for number in range(135, 140)]
+            # iOS has not reported its impression.
+            + [push(150, OPENED)]
+            + [push(number, OPENED) for number in range(200, 205)])
+
+
+def in_app() -> list[e.TrackingEvent]:
+    def message(number: int, **what) -> e.TrackingEvent:
+        event = base(number)
+        event.event_id = f"figures-{number}-{next(iter(what))}"
+        event.in_app.MergeFrom(e.InAppInteraction(message_id=MESSAGE, **what))
+        return event
+    link = e.InAppClick(action_url="https://example.com/sale")
+    return ([message(number, impression=e.InAppImpression()) for number in range(10)]
+            + [message(number, click=link) for number in range(4)]
+            # A click that leads nowhere is a dismissal (D25).
+            + [message(4, click=e.InAppClick(action_text="Close"))]
+            + [message(number, dismissal=e.InAppDismissal()) for number in range(5, 7)])
+
+
+# The oracle.
+
+def facts(event: e.TrackingEvent) -> list[str]:
+    """What an event says, in the words of hits.db; nothing of a person who has said no (D22)."""
+    if event.consent == e.CONSENT_OPTED_OUT:
+        return []
+    match event.WhichOneof("interaction"):
+        case "push_send":
+            return [{SENT: "sent", FAILED: "send_failed", SKIPPED: "send_skipped"}[
+                event.push_send.outcome]]
+        case "push":
+            return {RECEIVED: ["impression"], DISMISSED: ["click"], OPENED: ["click", "open"]}[
+                event.push.kind]
+    message = event.in_app
+    if message.HasField("click") and not message.click.action_url:
+        return ["in_app_dismissal"]
+    return ["in_app_" + message.WhichOneof("event")]
+
+
+def notification(event: e.TrackingEvent) -> str:
+    if event.HasField("push_send"):
+        return event.push_send.broadlog_id
+    if event.push.HasField("apns"):
+        return event.push.apns.message_id
+    return event.push.fcm.data.message_id
+
+
+class Counted:
+    """A delivery's facts on one side, each once (D17, D60)."""
+
+    def __init__(self, events: list[e.TrackingEvent], is_ios: bool):
+        self.facts = {(kind, notification(event), event.push.action_identifier)
+                      for event in events for kind in facts(event)
+                      if (event.platform == e.PLATFORM_IOS) == is_ios}
+
+    def hits(self, kind: str) -> int:
+        return sum(fact[0] == kind for fact in self.facts)
+
+    def of(self, *kinds: str) -> set[str]:
+        """The notifications with a fact of one of these kinds."""
+        return {fact[1] for fact in self.facts if fact[0] in kinds}
+
+    def figures(self) -> dict[str, int]:
+        opened, clicked = self.of("open"), self.of("click")
+        tried = self.of("sent", "send_failed")
+        return {
+            "attempted": len(tried), "sent": len(self.of("sent")),
+            "failed": len(self.of("send_failed")), "skipped": len(self.of("send_skipped")),
+            "undelivered": len(tried - self.of("sent")),
+            "notifications": len(self.of("impression", "click", "open")),
+            "impressions": self.hits("impression"),
+            "unique_impressions": len(self.of("impression")),
+            "clicks": self.hits("click"), "unique_clicks": len(clicked),
+            "opens": self.hits("open"), "unique_opens": len(opened),
+            "dismissals": sum(
+                ("open", *fact[1:]) not in self.facts for fact in self.facts if fact[0] == "click"),
+            "unique_dismissals": len(clicked - opened),
+        }
+
+
+SIDES = {ANDROID: Counted(sends() + uses(), False).figures(),
+         IOS: Counted(sends() + uses(), True).figures()}
+ALL = {name: SIDES[ANDROID][name] + SIDES[IOS][name] for name in SIDES[IOS]}
+# Part and whole of each rate: those of Adobe are of what was delivered on all platforms.
+RATES = {
+    "delivered_rate": (ALL["sent"], ALL["attempted"]),
+    "open_rate": (ALL["opens"], ALL["sent"]),
+    "click_through_rate": (ALL["clicks"], ALL["sent"]),
+    "impressions_of_delivered": (SIDES[ANDROID]["impressions"], SIDES[ANDROID]["sent"]),
+    "ios_impressions_of_delivered": (SIDES[IOS]["impressions"], SIDES[IOS]["sent"]),
+    "reach_ratio": (ALL["notifications"], ALL["sent"]),
+    "impression_ratio": (SIDES[ANDROID]["unique_impressions"], SIDES[ANDROID]["notifications"]),
+    "click_ratio": (SIDES[ANDROID]["unique_clicks"], SIDES[ANDROID]["unique_impressions"]),
+    "open_ratio": (SIDES[ANDROID]["unique_opens"], SIDES[ANDROID]["unique_impressions"]),
+    "dismissal_ratio": (SIDES[ANDROID]["unique_dismissals"],
+                        SIDES[ANDROID]["unique_impressions"]),
+}
+IN_APP = {kind: sum(kind in facts(event) for event in in_app())
+          for kind in ("in_app_impression", "in_app_click", "in_app_dismissal")}
+
+
+def rounded(part: int, whole: int) -> float:
+    """To four decimals, as reports have it."""
+    return math.floor(part / whole * 10_000 + 0.5) / 10_000
+
+
+def statistics(server) -> dict:
+    with urllib.request.urlopen(f"{server.admin}stats.json", timeout=10) as answer:
+        return json.load(answer)
+
+
+def figures(server, delivery: str) -> dict:
+    rows = {row["delivery_id"]: row for row in statistics(server)["deliveries"]["busiest"]}
+    return rows.get(delivery, {})
+
+
+@pytest.fixture(scope="module")
+def counted(running, stub):
+    """A running server that has all events of the example, in its sink and in its ledger."""
+    events = sends() + uses() + in_app()
+    for first in range(0, len(events), EVENTS):
+        stub.RecordEvents(s.RecordEventsRequest(events=events[first:first + EVENTS]))
+    hits = sum(len(Counted(sends() + uses(), is_ios).facts) for is_ios in (False, True))
+    running.wait_for_hits(hits + len(in_app()))
+    assert running.hit_count() == hits + len(in_app())
+    wait_until(lambda: figures(running, MESSAGE).get("dismissals") == IN_APP["in_app_dismissal"],
+               "the ledger to be read")
+    return running
+
+
+def report(server, *options) -> str:
+    return run("report", "--data-dir", server.directory, *options).stdout
+
+
+@pytest.mark.parametrize("options", [(), ("--occurred",)])
+def test_the_report_in_json(counted, options):
+    answer = json.loads(report(counted, "--json", *options))
+    [row] = answer["deliveries"]["rows"]
+    for side, counts in SIDES.items():
+        counts = {name: count for name, count in counts.items() if name != "undelivered"}
+        assert row[side] == counts, side
+    sent = ("attempted", "sent", "failed", "skipped", "undelivered")
+    assert {name: row[name] for name in sent} == {name: ALL[name] for name in sent}
+    assert row["delivered"] == ALL["sent"]
+    assert {name: row[name] for name in RATES} == {
+        name: rounded(*parts) for name, parts in RATES.items()}
+    [message] = answer["in_app_messages"]["rows"]
+    assert [message[name] for name in ("impressions", "clicks", "dismissals")] == list(
+        IN_APP.values())
+    assert [message[name] for name in ("click_ratio", "dismissal_ratio")] == [0.4, 0.3]
+
+
+def test_the_report_as_a_sheet(counted):
+    push_row, _ = csv.DictReader(io.StringIO(report(counted, "--csv"), newline=""))
+    for side, prefix in ((ANDROID, ""), (IOS, "ios_")):
+        assert {name: push_row[prefix + name] for name in SIDES[side]} == {
+            name: str(count) for name, count in SIDES[side].items()}, side
+    assert push_row["delivered"] == str(ALL["sent"])
+    assert {name: float(push_row[name]) for name in RATES} == {
+        name: rounded(*parts) for name, parts in RATES.items()}
+
+
+def test_the_table_and_the_page_of_a_report(counted, tmp_path):
+    path = tmp_path / "report.html"
+    report(counted, "--html", path)
+    for text in (report(counted), path.read_text()):
+        for rate in ("delivered_rate", "open_rate", "click_through_rate", "open_ratio"):
+            assert percent(rate) in text, rate
+
+
+def percent(rate: str) -> str:
+    part, whole = RATES[rate]
+    return f"{math.floor(part / whole * 1000 + 0.5) / 10} %"
+
+
+def test_the_view_of_hits_db(counted):
+    [row] = counted.query("SELECT * FROM funnel WHERE delivery_id = ?", DELIVERY)
+    for name in ("attempted", "sent", "failed", "skipped"):
+        assert row[name] == ALL[name], name
+    for name in ("delivered_rate", "impressions_of_delivered", "open_rate", "click_through_rate",
+                 "click_ratio", "open_ratio"):
+        assert row[name] == rounded(*RATES[name]), name
+
+
+def test_the_live_page(counted):
+    row = figures(counted, DELIVERY)
+    for name in ("sent", "impressions", "clicks", "opens", "dismissals"):
+        assert (row[name], row[f"{name}_ios"]) == (SIDES[ANDROID][name], SIDES[IOS][name]), name
+    assert (row["failed"], row["skipped"]) == (ALL["failed"], ALL["skipped"])
+    for name in ("open_rate", "click_through_rate"):
+        part, whole = RATES[name]
+        assert row[name] == part / whole, name
+    message = figures(counted, MESSAGE)
+    assert message["click_ratio"] == 0.4 and "sent" not in message
+    text = run("top", "--admin", counted.admin.split("/")[2], "--once").stdout
+    assert re.search(rf"{DELIVERY} +default +{ALL['sent']} +{percent('open_rate')} ", text), text
+
+
+def test_the_live_page_in_a_browser(counted):
+    with open_page(counted.admin, width=390) as (page, complaints):
+        page.wait_for_selector("#deliveries .mono")
+        row = page.inner_text("#deliveries")
+        for text in (str(ALL["sent"]), f"{ALL['failed']}\N{NO-BREAK SPACE}failed",
+                     percent("open_rate"), percent("click_through_rate")):
+            assert text in row, row
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        assert complaints == []
+
+
+def test_why(counted):
+    answer = json.loads(run("why", DELIVERY, "--data-dir", counted.directory, "--json").stdout)
+    told = answer["figures"]
+    names = ("sent", "failed", "skipped", "impressions", "clicks", "opens")
+    for side, counts in SIDES.items():
+        assert told[side] == {name: counts[name] for name in names}, side
+    for name in ("impressions_of_delivered", "open_rate", "click_through_rate"):
+        part, whole = RATES[name]
+        assert told[name] == part / whole, name
+    text = run("why", DELIVERY, "--data-dir", counted.directory).stdout
+    assert f"delivered {ALL['sent']}, " in text and percent("open_rate") in text, text
+
+
+def test_totals_stand_in_for_a_sender_that_reports_nothing(make_server, tmp_path):
+    server = make_server().start()
+    with server.channel() as channel:
+        server.stub(channel).RecordEvents(s.RecordEventsRequest(
+            events=[push(number, OPENED) for number in range(3)]))
+    server.wait_for_hits(6)
+    path = tmp_path / "names.csv"
+    path.write_text(f"id,delivered\n{DELIVERY},12\n")
+    for options, delivered, rate in (((), None, None), (("--deliveries", path), 12, 0.25)):
+        [row] = json.loads(report(server, "--json", *options))["deliveries"]["rows"]
+        assert (row["delivered"], row["open_rate"], row["sent"]) == (delivered, rate, None)
+
+
+def test_the_example_of_the_page():
+    """Each number of its tables is what the oracle counts."""
+    example = PAGE.read_text().split("## A worked example")[1].split("\n## ")[0]
+    cells = [[cell.strip(" `") for cell in line.strip("|").split("|")]
+             for line in example.splitlines() if line.startswith("| `")]
+    counts = {row[0]: [int(cell) for cell in row[1:]] for row in cells if len(row) == 4}
+    rates = {row[0]: row[1:] for row in cells if len(row) == 3}
+    assert counts == {name: [SIDES[ANDROID][name], SIDES[IOS][name], ALL[name]]
+                      for name in ALL}
+    assert rates == {name: [f"{part} / {whole}", f"{rounded(part, whole):.4f}"]
+                     for name, (part, whole) in RATES.items()}
