@@ -88,7 +88,7 @@ struct PostgreSQLSinkTests {
         #expect(try Sightline_V1_TrackingEvent(serializedBytes: [UInt8](hex: bytes) ?? []) == event)
     }
 
-    @Test("the funnel counts notifications and leaves iOS out of the ratios")
+    @Test("D20: the funnel counts notifications and leaves iOS out of the ratios")
     func funnel() async throws {
         var events = [TestEvents.push(.received, id: 1), TestEvents.push(.received, id: 2)]
         events += [TestEvents.push(.opened, id: 1), TestEvents.push(.received, id: 3, on: .ios)]
@@ -96,7 +96,27 @@ struct PostgreSQLSinkTests {
         #expect(await sink.deliver(try TestHits.batch(events)) == .delivered)
         let rows = try self.database.run("SELECT * FROM funnel")
         #expect(
-            rows == [["default", "56c4", "2", "1", "1", "0", "1", "0", "0.5000", "0.5000"]])
+            rows == [
+                ["default", "56c4", "2", "1", "1", "0", "1", "0", "0.5000", "0.5000"]
+                    + Array(repeating: "", count: 8)
+            ])
+    }
+
+    @Test("D60: the funnel has each notification that was tried once, and the rates of those sent")
+    func funnelOfSends() async throws {
+        var events = [TestEvents.send(.failed, id: 1), TestEvents.send(.failed, id: 9)]
+        events += (1...4).map { TestEvents.send(.sent, id: $0) }
+        events += [TestEvents.send(.sent, id: 5, on: .ios), TestEvents.send(.skipped, id: 6)]
+        events += [TestEvents.push(.received, id: 1), TestEvents.push(.opened, id: 1)]
+        events += [TestEvents.push(.dismissed, id: 5, on: .ios)]
+        let sink = try PostgreSQLSink(self.configuration)
+        #expect(await sink.deliver(try TestHits.batch(events)) == .delivered)
+        let rows = try self.database.run(
+            """
+            SELECT attempted, sent, failed, skipped, delivered_rate, impressions_of_delivered,
+                open_rate, click_through_rate FROM funnel
+            """)
+        #expect(rows == [["6", "5", "2", "1", "0.8333", "0.2500", "0.2000", "0.4000"]])
     }
 
     // MARK: Days

@@ -139,16 +139,16 @@ extension PostgreSQLSchema {
         """
     }
 
-    /// The view of hits.db, counted from the rows. Ratios are of notifications, per notification
-    /// with an impression, and without iOS, which does not report every impression (D20).
-    private var funnel: String {
-        func sum(_ kind: HitKind, ios: Bool) -> String {
-            "coalesce(sum(hits) FILTER (WHERE kind = \(kind.rawValue) AND "
-                + "\(ios ? "" : "NOT ")ios), 0)::bigint"
+    /// The view of hits.db, counted from the rows (docs/figures.md). Ratios are of notifications,
+    /// per notification with an impression, and without iOS, which does not report every
+    /// impression (D20); rates are per notification that a push service took. New columns stand
+    /// last, so that the view of an earlier build can be replaced.
+    var funnel: String {
+        func sum(_ kind: HitKind, _ side: String) -> String {
+            "coalesce(sum(hits) FILTER (WHERE kind = \(kind.rawValue) AND \(side)), 0)::bigint"
         }
-        func ratio(_ kind: HitKind) -> String {
-            "round(1.0 * count(*) FILTER (WHERE kind = \(kind.rawValue) AND NOT ios) / "
-                + "nullif(count(*) FILTER (WHERE kind = 1 AND NOT ios), 0), 4)"
+        func unique(_ kind: HitKind) -> String {
+            "count(*) FILTER (WHERE kind = \(kind.rawValue) AND NOT ios)"
         }
         return """
             CREATE OR REPLACE VIEW \(self.qualified("funnel")) AS
@@ -156,15 +156,36 @@ extension PostgreSQLSchema {
                 SELECT tenant, delivery_id, product, app_id, broadlog_id, kind,
                     platform IS NOT DISTINCT FROM \(Platform.ios.rawValue) AS ios,
                     count(*) AS hits
-                FROM \(self.qualified("stored_hits")) WHERE kind IN (1, 2, 3)
-                GROUP BY 1, 2, 3, 4, 5, 6, 7)
+                FROM \(self.qualified("stored_hits")) WHERE kind IN (1, 2, 3, 11, 12, 13)
+                GROUP BY 1, 2, 3, 4, 5, 6, 7),
+            figures AS (
+                SELECT tenant, delivery_id, bool_or(kind >= 11) AS has_sends,
+                    \(sum(.impression, "NOT ios")) AS impressions,
+                    \(sum(.impression, "ios")) AS impressions_ios,
+                    \(sum(.click, "NOT ios")) AS clicks, \(sum(.click, "ios")) AS clicks_ios,
+                    \(sum(.open, "NOT ios")) AS opens, \(sum(.open, "ios")) AS opens_ios,
+                    \(unique(.impression)) AS shown, \(unique(.click)) AS clicked,
+                    \(unique(.open)) AS opened,
+                    count(DISTINCT (product, app_id, broadlog_id))
+                        FILTER (WHERE kind IN (11, 12)) AS attempted,
+                    \(sum(.sent, "true")) AS sent, \(sum(.sent, "NOT ios")) AS sent_others,
+                    \(sum(.sent, "product = 0")) AS sent_standard,
+                    \(sum(.sendFailed, "true")) AS failed,
+                    \(sum(.sendSkipped, "true")) AS skipped
+                FROM notifications GROUP BY tenant, delivery_id)
             SELECT tenant, delivery_id,
-                \(sum(.impression, ios: false)) AS impressions,
-                \(sum(.impression, ios: true)) AS impressions_ios,
-                \(sum(.click, ios: false)) AS clicks, \(sum(.click, ios: true)) AS clicks_ios,
-                \(sum(.open, ios: false)) AS opens, \(sum(.open, ios: true)) AS opens_ios,
-                \(ratio(.click)) AS click_ratio, \(ratio(.open)) AS open_ratio
-            FROM notifications GROUP BY tenant, delivery_id;
+                impressions, impressions_ios, clicks, clicks_ios, opens, opens_ios,
+                round(1.0 * clicked / nullif(shown, 0), 4) AS click_ratio,
+                round(1.0 * opened / nullif(shown, 0), 4) AS open_ratio,
+                CASE WHEN has_sends THEN attempted END AS attempted,
+                CASE WHEN has_sends THEN sent END AS sent,
+                CASE WHEN has_sends THEN failed END AS failed,
+                CASE WHEN has_sends THEN skipped END AS skipped,
+                round(1.0 * sent / nullif(attempted, 0), 4) AS delivered_rate,
+                round(1.0 * impressions / nullif(sent_others, 0), 4) AS impressions_of_delivered,
+                round(1.0 * (opens + opens_ios) / nullif(sent_standard, 0), 4) AS open_rate,
+                round(1.0 * (clicks + clicks_ios) / nullif(sent, 0), 4) AS click_through_rate
+            FROM figures;
             """
     }
 
