@@ -21,6 +21,9 @@ struct EventComparison {
         self.same("seconds", view.occurTime?.seconds ?? 0, proto.occurTime.seconds)
         self.same("nanos", view.occurTime?.nanos ?? 0, proto.occurTime.nanos)
         self.same("traceparent", view.traceparent, proto.traceContext.traceparent)
+        self.same("app_version", view.appVersion, proto.appVersion)
+        self.same("os_version", view.osVersion, proto.osVersion)
+        self.same("sdk_version", view.sdkVersion, proto.sdkVersion)
         self.same("tracestate", view.tracestate, proto.traceContext.tracestate)
         if view.interaction != .push { self.same("no push", view.push.payload, .none) }
         if view.interaction != .inApp { self.same("no in_app", view.inApp.event, .none) }

@@ -43,6 +43,15 @@ struct LimitRulesTests {
         #expect(try row.event(text + "x").judged().line == "rejected: \(row.field) too_large")
     }
 
+    private static let versionRows: [LimitRow] = [
+        LimitRow("app_version", 32) { text in .fcm(.opened) { $0.appVersion = text } },
+        LimitRow("os_version", 32) { text in .inApp { $0.osVersion = text } },
+        LimitRow("sdk_version", 32) { text in .send(.sent) { $0.sdkVersion = text } },
+    ]
+
+    @Test("D65: versions have 32 bytes, and not one more", arguments: versionRows)
+    func versions(row: LimitRow) throws { try self.strings(row: row) }
+
     /// The maps, filled.
     private static let mapFields: [(String, @Sendable ([String: String]) -> TestEvent)] = [
         (

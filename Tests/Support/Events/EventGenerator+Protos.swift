@@ -18,6 +18,11 @@ extension EventGenerator {
             event.occurTime.nanos = Int32(truncatingIfNeeded: self.number())
         }
         if self.dice.chance(20) { event.traceContext.traceparent = self.text() }
+        if self.dice.chance(20) {
+            event.appVersion = self.text()
+            event.osVersion = self.text()
+            event.sdkVersion = self.text()
+        }
         switch self.dice.below(8) {
         case 0: break
         case 1, 2: event.push = self.push()

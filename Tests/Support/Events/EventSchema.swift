@@ -29,7 +29,8 @@ package enum EventSchema {
         SchemaField(10, .message(push)), SchemaField(11, .message(action)),
         SchemaField(12, .message(inApp)), SchemaField(12, .message(inApp)),
         SchemaField(13, .message([SchemaField(1, .string), SchemaField(2, .string)])),
-        SchemaField(14, .message(send)),
+        SchemaField(14, .message(send)), SchemaField(15, .string), SchemaField(16, .string),
+        SchemaField(17, .string),
     ]
 
     private static let timestamp = [SchemaField(1, .number), SchemaField(2, .number)]

@@ -761,6 +761,26 @@ public nonisolated struct Sightline_V1_TrackingEvent: @unchecked Sendable {
   /// Clears the value of `rawIds`. Subsequent reads from it will return its default value.
   public mutating func clearRawIds() {_uniqueStorage()._rawIds = nil}
 
+  /// The app's version as people know it, such as "3.12.0"; of a sender's fact the one that it knows
+  /// of the recipient's device. The ledger counts by it, so that a broken build shows. At most 32
+  /// bytes.
+  public var appVersion: String {
+    get {_storage._appVersion}
+    set {_uniqueStorage()._appVersion = newValue}
+  }
+
+  /// The operating system's version, such as "18.1": at most 32 bytes.
+  public var osVersion: String {
+    get {_storage._osVersion}
+    set {_uniqueStorage()._osVersion = newValue}
+  }
+
+  /// The version of the SDK or library that reports: at most 32 bytes.
+  public var sdkVersion: String {
+    get {_storage._sdkVersion}
+    set {_uniqueStorage()._sdkVersion = newValue}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   /// What happened. Required.
@@ -1158,7 +1178,7 @@ nonisolated extension Sightline_V1_InAppRenderErrorReason: SwiftProtobuf._ProtoN
 
 nonisolated extension Sightline_V1_TrackingEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".TrackingEvent"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}event_id\0\u{3}occur_time\0\u{3}app_id\0\u{1}platform\0\u{3}subject_id\0\u{1}consent\0\u{3}trace_context\0\u{2}\u{3}push\0\u{3}track_action\0\u{3}in_app\0\u{3}raw_ids\0\u{3}push_send\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}event_id\0\u{3}occur_time\0\u{3}app_id\0\u{1}platform\0\u{3}subject_id\0\u{1}consent\0\u{3}trace_context\0\u{2}\u{3}push\0\u{3}track_action\0\u{3}in_app\0\u{3}raw_ids\0\u{3}push_send\0\u{3}app_version\0\u{3}os_version\0\u{3}sdk_version\0")
 
   fileprivate class _StorageClass {
     var _eventID: String = String()
@@ -1170,6 +1190,9 @@ nonisolated extension Sightline_V1_TrackingEvent: SwiftProtobuf.Message, SwiftPr
     var _traceContext: Sightline_V1_TraceContext? = nil
     var _interaction: Sightline_V1_TrackingEvent.OneOf_Interaction?
     var _rawIds: Sightline_V1_PayloadIds? = nil
+    var _appVersion: String = String()
+    var _osVersion: String = String()
+    var _sdkVersion: String = String()
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -1189,6 +1212,9 @@ nonisolated extension Sightline_V1_TrackingEvent: SwiftProtobuf.Message, SwiftPr
       _traceContext = source._traceContext
       _interaction = source._interaction
       _rawIds = source._rawIds
+      _appVersion = source._appVersion
+      _osVersion = source._osVersion
+      _sdkVersion = source._sdkVersion
     }
   }
 
@@ -1267,6 +1293,9 @@ nonisolated extension Sightline_V1_TrackingEvent: SwiftProtobuf.Message, SwiftPr
             _storage._interaction = .pushSend(v)
           }
         }()
+        case 15: try { try decoder.decodeSingularStringField(value: &_storage._appVersion) }()
+        case 16: try { try decoder.decodeSingularStringField(value: &_storage._osVersion) }()
+        case 17: try { try decoder.decodeSingularStringField(value: &_storage._sdkVersion) }()
         default: break
         }
       }
@@ -1321,6 +1350,15 @@ nonisolated extension Sightline_V1_TrackingEvent: SwiftProtobuf.Message, SwiftPr
       try { if case .pushSend(let v)? = _storage._interaction {
         try visitor.visitSingularMessageField(value: v, fieldNumber: 14)
       } }()
+      if !_storage._appVersion.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._appVersion, fieldNumber: 15)
+      }
+      if !_storage._osVersion.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._osVersion, fieldNumber: 16)
+      }
+      if !_storage._sdkVersion.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._sdkVersion, fieldNumber: 17)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -1339,6 +1377,9 @@ nonisolated extension Sightline_V1_TrackingEvent: SwiftProtobuf.Message, SwiftPr
         if _storage._traceContext != rhs_storage._traceContext {return false}
         if _storage._interaction != rhs_storage._interaction {return false}
         if _storage._rawIds != rhs_storage._rawIds {return false}
+        if _storage._appVersion != rhs_storage._appVersion {return false}
+        if _storage._osVersion != rhs_storage._osVersion {return false}
+        if _storage._sdkVersion != rhs_storage._sdkVersion {return false}
         return true
       }
       if !storagesAreEqual {return false}

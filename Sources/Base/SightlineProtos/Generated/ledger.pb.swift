@@ -21,71 +21,138 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
 }
 
 /// A count of events that have all of this in common. No row names a person.
-public nonisolated struct Sightline_V1_LedgerRow: Sendable {
+public nonisolated struct Sightline_V1_LedgerRow: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
   /// The app, cut to 64 bytes.
-  public var appID: String = String()
+  public var appID: String {
+    get {_storage._appID}
+    set {_uniqueStorage()._appID = newValue}
+  }
 
   /// deliveryId or in-app message id, cut to 64 bytes. Empty for events that the recipient's consent
   /// does not cover, and for those whose id is missing or cannot be one.
-  public var deliveryID: String = String()
+  public var deliveryID: String {
+    get {_storage._deliveryID}
+    set {_uniqueStorage()._deliveryID = newValue}
+  }
 
   /// The payload's platform, or else the event's; unspecified if neither tells.
-  public var platform: Sightline_V1_Platform = .unspecified
+  public var platform: Sightline_V1_Platform {
+    get {_storage._platform}
+    set {_uniqueStorage()._platform = newValue}
+  }
 
   /// The product; unspecified for a Firebase in-app message.
-  public var product: Sightline_V1_CampaignProduct = .unspecified
+  public var product: Sightline_V1_CampaignProduct {
+    get {_storage._product}
+    set {_uniqueStorage()._product = newValue}
+  }
 
   /// The hour in which the server received the events; the day, in rows that were joined. Absent in
   /// the row `other`.
   public var hour: SwiftProtobuf.Google_Protobuf_Timestamp {
-    get {_hour ?? SwiftProtobuf.Google_Protobuf_Timestamp()}
-    set {_hour = newValue}
+    get {_storage._hour ?? SwiftProtobuf.Google_Protobuf_Timestamp()}
+    set {_uniqueStorage()._hour = newValue}
   }
   /// Returns true if `hour` has been explicitly set.
-  public var hasHour: Bool {self._hour != nil}
+  public var hasHour: Bool {_storage._hour != nil}
   /// Clears the value of `hour`. Subsequent reads from it will return its default value.
-  public mutating func clearHour() {self._hour = nil}
+  public mutating func clearHour() {_uniqueStorage()._hour = nil}
 
-  /// The verdict. ACCEPTED also in a row that counts a warning or closed_impressions.
-  public var verdict: Sightline_V1_Verdict = .unspecified
+  /// The verdict. ACCEPTED also in a row that counts a warning or closed_impressions; unspecified in
+  /// one that has `counted_verdict`.
+  public var verdict: Sightline_V1_Verdict {
+    get {_storage._verdict}
+    set {_uniqueStorage()._verdict = newValue}
+  }
 
   /// The hits of ACCEPTED and DUPLICATE events; of an accepted one, those that were new.
-  public var hits: [Sightline_V1_HitKind] = []
+  public var hits: [Sightline_V1_HitKind] {
+    get {_storage._hits}
+    set {_uniqueStorage()._hits = newValue}
+  }
 
   /// The value of an unknown flag: at most 16 bytes of it, in printable ASCII; any other character is
   /// escaped by its number in hex. A delivery has 8 values; those of further ones are counted as
   /// "other".
-  public var flag: String = String()
+  public var flag: String {
+    get {_storage._flag}
+    set {_uniqueStorage()._flag = newValue}
+  }
 
   /// The field of the first rule that a rejected event breaks.
-  public var field: String = String()
+  public var field: String {
+    get {_storage._field}
+    set {_uniqueStorage()._field = newValue}
+  }
 
   /// That rule's kind.
-  public var code: Sightline_V1_ViolationCode = .unspecified
+  public var code: Sightline_V1_ViolationCode {
+    get {_storage._code}
+    set {_uniqueStorage()._code = newValue}
+  }
 
   /// If set, the row counts the accepted events with this warning, which other rows count as well;
   /// that of a placeholder as an id counts duplicates too.
-  public var warning: Sightline_V1_Warning = .unspecified
+  public var warning: Sightline_V1_Warning {
+    get {_storage._warning}
+    set {_uniqueStorage()._warning = newValue}
+  }
 
   /// Whether the row counts accepted impressions of a closed iOS app, which other rows count as well.
-  public var closedImpression: Bool = false
+  public var closedImpression: Bool {
+    get {_storage._closedImpression}
+    set {_uniqueStorage()._closedImpression = newValue}
+  }
 
   /// Whether the row counts events for which the ledger had no room: it then has no app, delivery,
   /// platform and hour.
-  public var other: Bool = false
+  public var other: Bool {
+    get {_storage._other}
+    set {_uniqueStorage()._other = newValue}
+  }
 
   /// The number of events.
-  public var events: UInt64 = 0
+  public var events: UInt64 {
+    get {_storage._events}
+    set {_uniqueStorage()._events = newValue}
+  }
+
+  /// If counted_verdict is set: the app's version, as events have it. A delivery has rows for its 20
+  /// busiest versions and for 20 that came in the hour; further ones are counted as "other".
+  public var appVersion: String {
+    get {_storage._appVersion}
+    set {_uniqueStorage()._appVersion = newValue}
+  }
+
+  /// If counted_verdict is set: why a push was not sent, in a row of SEND_FAILED or SEND_SKIPPED.
+  public var sendReason: Sightline_V1_PushSendReason {
+    get {_storage._sendReason}
+    set {_uniqueStorage()._sendReason = newValue}
+  }
+
+  /// If counted_verdict is set: who shows the push, in a row of SENT.
+  public var display: Sightline_V1_PushDisplay {
+    get {_storage._display}
+    set {_uniqueStorage()._display = newValue}
+  }
+
+  /// If set, the row counts events by app_version, or a sender's facts by send_reason or display.
+  /// Other rows, with this verdict, count them as well; `verdict` is unspecified, so that whoever
+  /// adds up rows by it counts each event once.
+  public var countedVerdict: Sightline_V1_Verdict {
+    get {_storage._countedVerdict}
+    set {_uniqueStorage()._countedVerdict = newValue}
+  }
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
 
-  fileprivate var _hour: SwiftProtobuf.Google_Protobuf_Timestamp? = nil
+  fileprivate var _storage = _StorageClass.defaultInstance
 }
 
 /// Something that is wrong with a delivery.
@@ -131,98 +198,188 @@ fileprivate nonisolated let _protobuf_package = "sightline.v1"
 
 nonisolated extension Sightline_V1_LedgerRow: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".LedgerRow"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}app_id\0\u{3}delivery_id\0\u{1}platform\0\u{1}product\0\u{1}hour\0\u{1}verdict\0\u{1}hits\0\u{1}flag\0\u{1}field\0\u{1}code\0\u{1}warning\0\u{3}closed_impression\0\u{1}other\0\u{1}events\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}app_id\0\u{3}delivery_id\0\u{1}platform\0\u{1}product\0\u{1}hour\0\u{1}verdict\0\u{1}hits\0\u{1}flag\0\u{1}field\0\u{1}code\0\u{1}warning\0\u{3}closed_impression\0\u{1}other\0\u{1}events\0\u{3}app_version\0\u{3}send_reason\0\u{1}display\0\u{3}counted_verdict\0")
+
+  fileprivate class _StorageClass {
+    var _appID: String = String()
+    var _deliveryID: String = String()
+    var _platform: Sightline_V1_Platform = .unspecified
+    var _product: Sightline_V1_CampaignProduct = .unspecified
+    var _hour: SwiftProtobuf.Google_Protobuf_Timestamp? = nil
+    var _verdict: Sightline_V1_Verdict = .unspecified
+    var _hits: [Sightline_V1_HitKind] = []
+    var _flag: String = String()
+    var _field: String = String()
+    var _code: Sightline_V1_ViolationCode = .unspecified
+    var _warning: Sightline_V1_Warning = .unspecified
+    var _closedImpression: Bool = false
+    var _other: Bool = false
+    var _events: UInt64 = 0
+    var _appVersion: String = String()
+    var _sendReason: Sightline_V1_PushSendReason = .unspecified
+    var _display: Sightline_V1_PushDisplay = .unspecified
+    var _countedVerdict: Sightline_V1_Verdict = .unspecified
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _appID = source._appID
+      _deliveryID = source._deliveryID
+      _platform = source._platform
+      _product = source._product
+      _hour = source._hour
+      _verdict = source._verdict
+      _hits = source._hits
+      _flag = source._flag
+      _field = source._field
+      _code = source._code
+      _warning = source._warning
+      _closedImpression = source._closedImpression
+      _other = source._other
+      _events = source._events
+      _appVersion = source._appVersion
+      _sendReason = source._sendReason
+      _display = source._display
+      _countedVerdict = source._countedVerdict
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularStringField(value: &self.appID) }()
-      case 2: try { try decoder.decodeSingularStringField(value: &self.deliveryID) }()
-      case 3: try { try decoder.decodeSingularEnumField(value: &self.platform) }()
-      case 4: try { try decoder.decodeSingularEnumField(value: &self.product) }()
-      case 5: try { try decoder.decodeSingularMessageField(value: &self._hour) }()
-      case 6: try { try decoder.decodeSingularEnumField(value: &self.verdict) }()
-      case 7: try { try decoder.decodeRepeatedEnumField(value: &self.hits) }()
-      case 8: try { try decoder.decodeSingularStringField(value: &self.flag) }()
-      case 9: try { try decoder.decodeSingularStringField(value: &self.field) }()
-      case 10: try { try decoder.decodeSingularEnumField(value: &self.code) }()
-      case 11: try { try decoder.decodeSingularEnumField(value: &self.warning) }()
-      case 12: try { try decoder.decodeSingularBoolField(value: &self.closedImpression) }()
-      case 13: try { try decoder.decodeSingularBoolField(value: &self.other) }()
-      case 14: try { try decoder.decodeSingularUInt64Field(value: &self.events) }()
-      default: break
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularStringField(value: &_storage._appID) }()
+        case 2: try { try decoder.decodeSingularStringField(value: &_storage._deliveryID) }()
+        case 3: try { try decoder.decodeSingularEnumField(value: &_storage._platform) }()
+        case 4: try { try decoder.decodeSingularEnumField(value: &_storage._product) }()
+        case 5: try { try decoder.decodeSingularMessageField(value: &_storage._hour) }()
+        case 6: try { try decoder.decodeSingularEnumField(value: &_storage._verdict) }()
+        case 7: try { try decoder.decodeRepeatedEnumField(value: &_storage._hits) }()
+        case 8: try { try decoder.decodeSingularStringField(value: &_storage._flag) }()
+        case 9: try { try decoder.decodeSingularStringField(value: &_storage._field) }()
+        case 10: try { try decoder.decodeSingularEnumField(value: &_storage._code) }()
+        case 11: try { try decoder.decodeSingularEnumField(value: &_storage._warning) }()
+        case 12: try { try decoder.decodeSingularBoolField(value: &_storage._closedImpression) }()
+        case 13: try { try decoder.decodeSingularBoolField(value: &_storage._other) }()
+        case 14: try { try decoder.decodeSingularUInt64Field(value: &_storage._events) }()
+        case 15: try { try decoder.decodeSingularStringField(value: &_storage._appVersion) }()
+        case 16: try { try decoder.decodeSingularEnumField(value: &_storage._sendReason) }()
+        case 17: try { try decoder.decodeSingularEnumField(value: &_storage._display) }()
+        case 18: try { try decoder.decodeSingularEnumField(value: &_storage._countedVerdict) }()
+        default: break
+        }
       }
     }
   }
 
   public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    // The use of inline closures is to circumvent an issue where the compiler
-    // allocates stack space for every if/case branch local when no optimizations
-    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-    // https://github.com/apple/swift-protobuf/issues/1182
-    if !self.appID.isEmpty {
-      try visitor.visitSingularStringField(value: self.appID, fieldNumber: 1)
-    }
-    if !self.deliveryID.isEmpty {
-      try visitor.visitSingularStringField(value: self.deliveryID, fieldNumber: 2)
-    }
-    if self.platform != .unspecified {
-      try visitor.visitSingularEnumField(value: self.platform, fieldNumber: 3)
-    }
-    if self.product != .unspecified {
-      try visitor.visitSingularEnumField(value: self.product, fieldNumber: 4)
-    }
-    try { if let v = self._hour {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
-    } }()
-    if self.verdict != .unspecified {
-      try visitor.visitSingularEnumField(value: self.verdict, fieldNumber: 6)
-    }
-    if !self.hits.isEmpty {
-      try visitor.visitPackedEnumField(value: self.hits, fieldNumber: 7)
-    }
-    if !self.flag.isEmpty {
-      try visitor.visitSingularStringField(value: self.flag, fieldNumber: 8)
-    }
-    if !self.field.isEmpty {
-      try visitor.visitSingularStringField(value: self.field, fieldNumber: 9)
-    }
-    if self.code != .unspecified {
-      try visitor.visitSingularEnumField(value: self.code, fieldNumber: 10)
-    }
-    if self.warning != .unspecified {
-      try visitor.visitSingularEnumField(value: self.warning, fieldNumber: 11)
-    }
-    if self.closedImpression != false {
-      try visitor.visitSingularBoolField(value: self.closedImpression, fieldNumber: 12)
-    }
-    if self.other != false {
-      try visitor.visitSingularBoolField(value: self.other, fieldNumber: 13)
-    }
-    if self.events != 0 {
-      try visitor.visitSingularUInt64Field(value: self.events, fieldNumber: 14)
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      if !_storage._appID.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._appID, fieldNumber: 1)
+      }
+      if !_storage._deliveryID.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._deliveryID, fieldNumber: 2)
+      }
+      if _storage._platform != .unspecified {
+        try visitor.visitSingularEnumField(value: _storage._platform, fieldNumber: 3)
+      }
+      if _storage._product != .unspecified {
+        try visitor.visitSingularEnumField(value: _storage._product, fieldNumber: 4)
+      }
+      try { if let v = _storage._hour {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+      } }()
+      if _storage._verdict != .unspecified {
+        try visitor.visitSingularEnumField(value: _storage._verdict, fieldNumber: 6)
+      }
+      if !_storage._hits.isEmpty {
+        try visitor.visitPackedEnumField(value: _storage._hits, fieldNumber: 7)
+      }
+      if !_storage._flag.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._flag, fieldNumber: 8)
+      }
+      if !_storage._field.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._field, fieldNumber: 9)
+      }
+      if _storage._code != .unspecified {
+        try visitor.visitSingularEnumField(value: _storage._code, fieldNumber: 10)
+      }
+      if _storage._warning != .unspecified {
+        try visitor.visitSingularEnumField(value: _storage._warning, fieldNumber: 11)
+      }
+      if _storage._closedImpression != false {
+        try visitor.visitSingularBoolField(value: _storage._closedImpression, fieldNumber: 12)
+      }
+      if _storage._other != false {
+        try visitor.visitSingularBoolField(value: _storage._other, fieldNumber: 13)
+      }
+      if _storage._events != 0 {
+        try visitor.visitSingularUInt64Field(value: _storage._events, fieldNumber: 14)
+      }
+      if !_storage._appVersion.isEmpty {
+        try visitor.visitSingularStringField(value: _storage._appVersion, fieldNumber: 15)
+      }
+      if _storage._sendReason != .unspecified {
+        try visitor.visitSingularEnumField(value: _storage._sendReason, fieldNumber: 16)
+      }
+      if _storage._display != .unspecified {
+        try visitor.visitSingularEnumField(value: _storage._display, fieldNumber: 17)
+      }
+      if _storage._countedVerdict != .unspecified {
+        try visitor.visitSingularEnumField(value: _storage._countedVerdict, fieldNumber: 18)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: Sightline_V1_LedgerRow, rhs: Sightline_V1_LedgerRow) -> Bool {
-    if lhs.appID != rhs.appID {return false}
-    if lhs.deliveryID != rhs.deliveryID {return false}
-    if lhs.platform != rhs.platform {return false}
-    if lhs.product != rhs.product {return false}
-    if lhs._hour != rhs._hour {return false}
-    if lhs.verdict != rhs.verdict {return false}
-    if lhs.hits != rhs.hits {return false}
-    if lhs.flag != rhs.flag {return false}
-    if lhs.field != rhs.field {return false}
-    if lhs.code != rhs.code {return false}
-    if lhs.warning != rhs.warning {return false}
-    if lhs.closedImpression != rhs.closedImpression {return false}
-    if lhs.other != rhs.other {return false}
-    if lhs.events != rhs.events {return false}
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._appID != rhs_storage._appID {return false}
+        if _storage._deliveryID != rhs_storage._deliveryID {return false}
+        if _storage._platform != rhs_storage._platform {return false}
+        if _storage._product != rhs_storage._product {return false}
+        if _storage._hour != rhs_storage._hour {return false}
+        if _storage._verdict != rhs_storage._verdict {return false}
+        if _storage._hits != rhs_storage._hits {return false}
+        if _storage._flag != rhs_storage._flag {return false}
+        if _storage._field != rhs_storage._field {return false}
+        if _storage._code != rhs_storage._code {return false}
+        if _storage._warning != rhs_storage._warning {return false}
+        if _storage._closedImpression != rhs_storage._closedImpression {return false}
+        if _storage._other != rhs_storage._other {return false}
+        if _storage._events != rhs_storage._events {return false}
+        if _storage._appVersion != rhs_storage._appVersion {return false}
+        if _storage._sendReason != rhs_storage._sendReason {return false}
+        if _storage._display != rhs_storage._display {return false}
+        if _storage._countedVerdict != rhs_storage._countedVerdict {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -18,6 +18,12 @@ package struct EventView {
     package var subjectID = Bytes.none
     /// The consent as a number of the proto enum.
     package var consent: Int32 = 0
+    /// The app's version.
+    package var appVersion = Bytes.none
+    /// The operating system's version.
+    package var osVersion = Bytes.none
+    /// The version of the SDK that reports.
+    package var sdkVersion = Bytes.none
     /// The event's own W3C traceparent.
     package var traceparent = Bytes.none
     /// The event's own W3C tracestate.
@@ -110,6 +116,9 @@ package struct EventView {
                 self.begin(.pushSend)
                 try self.pushSend.merge(try reader.message())
             case Field.rawIDs: try self.mergeRawIDs(try reader.message())
+            case Field.appVersion: self.appVersion = try reader.string()
+            case Field.osVersion: self.osVersion = try reader.string()
+            case Field.sdkVersion: self.sdkVersion = try reader.string()
             default: try reader.skip(tag)
             }
         }

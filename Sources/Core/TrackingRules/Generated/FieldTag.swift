@@ -32,6 +32,12 @@ package enum FieldTag {
         @inlinable package static var pushSend: UInt32 { 114 }
         /// `raw_ids`, field 13.
         @inlinable package static var rawIDs: UInt32 { 106 }
+        /// `app_version`, field 15.
+        @inlinable package static var appVersion: UInt32 { 122 }
+        /// `os_version`, field 16.
+        @inlinable package static var osVersion: UInt32 { 130 }
+        /// `sdk_version`, field 17.
+        @inlinable package static var sdkVersion: UInt32 { 138 }
     }
     /// google.protobuf.Timestamp.
     package enum Timestamp {

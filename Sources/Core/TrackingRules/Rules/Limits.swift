@@ -18,6 +18,8 @@ package struct Limits: KeyedConfiguration, Equatable {
     /// Bytes of app_id, subject_id, action_identifier, campaign_name, in-app message_id and
     /// trigger_event. Fixed by D42.
     package static let nameBytes = 256
+    /// Bytes of app_version, os_version and sdk_version. Fixed by D65.
+    package static let versionBytes = 32
     /// Entries of custom fields or app data. Fixed by D42.
     package static let mapEntries = 64
     /// Bytes of a map's key. Fixed by D42.

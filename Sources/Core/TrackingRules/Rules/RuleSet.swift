@@ -71,7 +71,7 @@ package struct RuleSet: Sendable {
         return behind < -5 * 60 * 1_000_000 || behind > 30 * 86_400 * 1_000_000
     }
 
-    // MARK: Form (D39, D41…D43, D50)
+    // MARK: Form (D39, D41…D43, D50, D65)
 
     /// Every violation of the form rules: required fields and size limits.
     private func formViolations(of event: EventView, _ raw: RawPayload?) -> [Violation] {
@@ -82,6 +82,9 @@ package struct RuleSet: Sendable {
         violations.limit("event_id", event.eventID, to: Limits.idBytes)
         violations.limit("app_id", event.appID, to: Limits.nameBytes)
         violations.limit("subject_id", event.subjectID, to: Limits.nameBytes)
+        violations.limit("app_version", event.appVersion, to: Limits.versionBytes)
+        violations.limit("os_version", event.osVersion, to: Limits.versionBytes)
+        violations.limit("sdk_version", event.sdkVersion, to: Limits.versionBytes)
         if let time = event.occurTime, time.microseconds == nil {
             violations.append(
                 Violation(
