@@ -40,18 +40,24 @@ struct LedgerBook {
         ledger.all.reduce(into: [:]) { counts, row in
             let platform = row.platform?.name ?? "-"
             counts[
-                "\(row.delivery) \(platform) \(row.outcome.rawValue) \(row.detail)", default: 0
+                "\(row.delivery) \(platform) \(row.outcome.rawValue) \(row.told)", default: 0
             ] += row.count
         }
     }
 }
 
 extension LedgerRow {
+    /// What the row's outcome does not tell.
+    fileprivate var told: String {
+        let counted = self.counted.map { "\($0.rawValue)" } ?? ""
+        return "\(self.detail) \(counted) \(self.appVersion) \(self.mark.rawValue)"
+    }
+
     /// Whether the row counts events, and no property of some that other rows count.
     fileprivate var isEvent: Bool {
         switch self.outcome.meaning {
         case .accepted, .duplicate, .refused: true
-        case .warning, .closedImpression, nil: false
+        case .warning, .closedImpression, .version, .send, nil: false
         }
     }
 }

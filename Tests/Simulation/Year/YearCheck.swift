@@ -175,7 +175,7 @@ extension YearBook.Verdicts {
         case .accepted: self.accepted += Int(row.count)
         case .duplicate: self.duplicate += Int(row.count)
         case .refused: self.refused += Int(row.count)
-        case .warning, .closedImpression, nil: break
+        case .warning, .closedImpression, .version, .send, nil: break
         }
     }
 }

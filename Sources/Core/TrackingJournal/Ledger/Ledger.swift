@@ -17,6 +17,8 @@ package struct Ledger: Sendable {
     /// The values of an unknown flag that a delivery has rows for. Searching its rows for them
     /// would cost more with each row.
     private var flagValues: [Delivery: Set<LedgerText>] = [:]
+    /// The apps' versions that a delivery has rows for, for the same reason.
+    private var versions: [Delivery: Set<LedgerText>] = [:]
     /// The rows that each tenant has added in the current hour.
     private var added: [LedgerText: Int] = [:]
     /// The hour of the last expiry; nil before the first one.
@@ -61,9 +63,16 @@ package struct Ledger: Sendable {
 
     /// The values of an unknown flag that a delivery has rows for.
     package static let maxFlagValues = 8
-    /// The detail of a row that counts further values.
+    /// The versions of an app that a delivery keeps rows for when an hour begins: the busiest. Until
+    /// the next hour as many new ones may come, so that a version of which the first event comes
+    /// late gets its rows too.
+    package static let maxVersions = 20
+    /// The detail of a row that counts further values, and the version of one that counts further
+    /// versions.
     package static let otherValue = "other"
     private static let otherDetail = Array(Self.otherValue.utf8)[...]
+    /// The rows among which the delivery before one is searched.
+    package static let maxRowsBefore = 20_000
     /// Rows beyond `maxRows` that only `other` may take.
     private static let otherRows = 1024
     /// The hours that are not joined to days.
@@ -121,6 +130,39 @@ package struct Ledger: Sendable {
         }
     }
 
+    /// The rows of the delivery that was sent before one, newest first: of the tenant's last other
+    /// one, in the app in which this one was sent first, that had an attempt to send before this
+    /// one's first. Empty if none of the `maxRowsBefore` rows before that has one.
+    ///
+    /// - Parameter limit: the maximum number of rows, of this delivery and of that one.
+    package func countsBefore(
+        delivery: String, tenant: String, limit: Int
+    ) -> [LedgerCount] {
+        let own = Delivery(
+            Self.cut(tenant, to: LedgerKey.textBytes),
+            Self.cut(delivery, to: LedgerSubject.nameBytes))
+        var (first, index, left): (Int?, UInt32?, Int) = (nil, self.newest[own], limit)
+        while let place = index.map(Int.init), left > 0 {
+            if self.rows[place].key.outcome.isSendAttempt { first = place }
+            index = self.rows[place].previous
+            left -= 1
+        }
+        guard let first else { return [] }
+        let key = self.rows[first].key
+        let before = self.rows[max(0, first - Self.maxRowsBefore)..<first].last {
+            $0.key.outcome.isSendAttempt && !$0.key.delivery.isEmpty && $0.key.app == key.app
+                && $0.key.tenant == key.tenant && $0.key.delivery != key.delivery
+        }
+        guard let before else { return [] }
+        let delivery = Delivery(before.key.tenant, before.key.delivery)
+        return DeliveryRows(self.rows, from: self.newest[delivery]).prefix(limit).map {
+            LedgerCount(key: $0.key, count: $0.count)
+        }
+    }
+
+    /// The hour of the newest row, in hours since 1970; 0 without rows.
+    package var newestHour: UInt32 { self.rows.last { !$0.key.isOther }?.key.hour ?? 0 }
+
     /// The rows of one delivery after the other, in no order; those without a delivery are left
     /// out.
     var rowsByDelivery: some Sequence<DeliveryRows> {
@@ -146,12 +188,20 @@ package struct Ledger: Sendable {
             return
         }
         self.beginHour(key.hour)
+        if key.outcome == .version { return self.addVersion(key, count) }
         guard key.outcome == .refused(.suppressedFlagUnknown) else {
             return self.insert(key, count)
         }
         let other = key.with(detail: Self.otherValue)
         if let place = self.places[other] { return self.add(count, at: Int(place)) }
         self.insert(self.hasManyValues(key) ? other : key, count)
+    }
+
+    private mutating func addVersion(_ key: LedgerKey, _ count: UInt64) {
+        let row = self.hasManyVersions(key) ? key.with(version: Self.otherValue) : key
+        // The hour that has just begun may have made the row.
+        if let place = self.places[row] { return self.add(count, at: Int(place)) }
+        self.insert(row, count)
     }
 
     private mutating func add(_ count: UInt64, at place: Int) {
@@ -189,6 +239,9 @@ package struct Ledger: Sendable {
         if key.outcome == .refused(.suppressedFlagUnknown), key.detail != Self.otherDetail {
             self.flagValues[delivery, default: []].insert(LedgerText(key.detail))
         }
+        if key.outcome == .version, !key.isOther, key.version != Self.otherDetail {
+            self.versions[delivery, default: []].insert(LedgerText(key.version))
+        }
         if key.hour == self.hour { self.added[LedgerText(key.tenant), default: 0] += 1 }
         self.pages.change(Int(index))
     }
@@ -199,6 +252,14 @@ package struct Ledger: Sendable {
             values.count >= Self.maxFlagValues
         else { return false }
         return !values.contains(LedgerText(key.detail))
+    }
+
+    /// Whether the key's delivery already has the maximum number of versions with rows.
+    private func hasManyVersions(_ key: LedgerKey) -> Bool {
+        guard let versions = self.versions[Delivery(key.tenant, key.delivery)],
+            versions.count >= 2 * Self.maxVersions
+        else { return false }
+        return !versions.contains(LedgerText(key.version))
     }
 
     // MARK: Expiry
@@ -215,6 +276,7 @@ package struct Ledger: Sendable {
             $0.key.isOther || !time.isOver(Int64($0.key.hour), keeping: span)
         }
         var isChanged = kept.count != self.rows.count
+        if self.foldVersions(of: &kept) { isChanged = true }
         if kept.count > self.maxRows / 2 {
             for index in kept.indices {
                 let key = kept[index].key
@@ -232,6 +294,33 @@ package struct Ledger: Sendable {
         for row in self.rows where row.key.hour == hour && !row.key.isOther {
             self.added[LedgerText(row.key.tenant), default: 0] += 1
         }
+    }
+
+    /// Turns the versions of each delivery that are not among its busiest into `other`. Whether any
+    /// did.
+    private func foldVersions(of rows: inout [Row]) -> Bool {
+        let crowded = self.versions.filter { $0.value.count > Self.maxVersions }
+        if crowded.isEmpty { return false }
+        var counts: [Delivery: [LedgerText: UInt64]] = [:]
+        for row in rows where row.key.outcome == .version && !row.key.isOther {
+            let delivery = Delivery(row.key.tenant, row.key.delivery)
+            guard crowded[delivery] != nil, row.key.version != Self.otherDetail else { continue }
+            counts[delivery, default: [:]][LedgerText(row.key.version), default: 0] &+= row.count
+        }
+        let busiest = counts.mapValues { versions in
+            Set(
+                versions.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+                    .prefix(Self.maxVersions).map(\.key))
+        }
+        for index in rows.indices {
+            let key = rows[index].key
+            guard key.outcome == .version, !key.isOther,
+                let kept = busiest[Delivery(key.tenant, key.delivery)],
+                !kept.contains(LedgerText(key.version))
+            else { continue }
+            rows[index] = Row(key: key.with(version: Self.otherValue), count: rows[index].count)
+        }
+        return true
     }
 
     /// The last hour of the rows by which a clock that jumped is recognized.
@@ -283,6 +372,7 @@ package struct Ledger: Sendable {
         self.places = [:]
         self.newest = [:]
         self.flagValues = [:]
+        self.versions = [:]
         self.places.reserveCapacity(capacity)
         for row in rows {
             if let place = self.places[row.key] {

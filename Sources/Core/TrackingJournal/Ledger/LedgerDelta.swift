@@ -53,14 +53,32 @@ package struct LedgerDelta {
         _ request: AdmittedRequest, subject: Int, _ outcome: LedgerOutcome, detail: String = "",
         _ count: UInt32
     ) {
+        let hour = request.ledger.hour
         request.ledger.tenant.withBytes { tenant in
             request.ledger.subjects.withBytes(at: subject) { subject in
+                let parts = LedgerSubject.parts(of: subject)
                 self.key.set(
-                    hour: request.ledger.hour, tenant: tenant, subject: subject, outcome: outcome,
-                    detail: detail)
+                    hour: hour, tenant: tenant, subject: parts.key, outcome: outcome,
+                    detail: detail.utf8)
+                self.add(self.key, count)
+                guard parts.version.count > 0 || parts.mark != .none, outcome.isEvent else {
+                    return
+                }
+                if parts.version.count > 0 {
+                    self.key.set(
+                        hour: hour, tenant: tenant, subject: parts.key, outcome: .version,
+                        counted: outcome, detail: parts.version)
+                    self.add(self.key, count)
+                }
+                let mark = parts.mark.counted(as: outcome)
+                if mark != .none {
+                    self.key.set(
+                        hour: hour, tenant: tenant, subject: parts.key, outcome: .send,
+                        counted: outcome, detail: CollectionOfOne(mark.rawValue))
+                    self.add(self.key, count)
+                }
             }
         }
-        self.add(self.key, count)
     }
 
     /// Counts the accepted events of a request, which often are many of one kind.

@@ -23,23 +23,28 @@ package struct LedgerKey: Sendable, Equatable {
     ) {
         self.bytes = []
         subject.withUnsafeBytes {
-            self.set(hour: hour, tenant: tenant, subject: $0, outcome: outcome, detail: detail)
+            self.set(
+                hour: hour, tenant: tenant, subject: $0, outcome: outcome, detail: detail.utf8)
         }
     }
 
     /// Replaces all parts. Reuses the memory if no copy of the key shares it.
+    ///
+    /// - Parameter counted: the outcome that begins the detail of a row by version or of sends.
     mutating func set(
-        hour: UInt32, tenant: Bytes, subject: Bytes, outcome: LedgerOutcome, detail: String
+        hour: UInt32, tenant: Bytes, subject: Bytes, outcome: LedgerOutcome,
+        counted: LedgerOutcome? = nil, detail: some Collection<UInt8>
     ) {
         let tenant = tenant.cut(to: Self.textBytes)
         self.bytes.removeAll(keepingCapacity: true)
-        self.bytes.reserveCapacity(6 + tenant.count + subject.count + detail.utf8.count)
+        self.bytes.reserveCapacity(7 + tenant.count + subject.count + detail.count)
         withUnsafeBytes(of: hour.littleEndian) { self.bytes.append(contentsOf: $0) }
         self.bytes.append(UInt8(truncatingIfNeeded: tenant.count))
         self.bytes.append(contentsOf: tenant)
         self.bytes.append(contentsOf: subject)
         self.bytes.append(outcome.rawValue)
-        self.bytes.append(contentsOf: detail.utf8.prefix(Self.textBytes))
+        if let counted { self.bytes.append(counted.rawValue) }
+        self.bytes.append(contentsOf: detail.prefix(Self.textBytes))
     }
 
     /// The key of the row that counts what has no row of its own.
@@ -70,6 +75,24 @@ package struct LedgerKey: Sendable, Equatable {
     var delivery: ArraySlice<UInt8> { self.bytes[self.deliveryOffset..<self.outcomeOffset] }
     var facts: UInt8 { self.bytes[self.factsOffset] }
 
+    /// The outcome of the events that a row by version or of sends counts again; nil for another
+    /// row, and for `other`.
+    var counted: LedgerOutcome? {
+        guard self.outcome == .version || self.outcome == .send else { return nil }
+        return self.detail.first.map { LedgerOutcome(rawValue: $0) }
+    }
+
+    /// The app's version of a row by version; empty of another one.
+    var version: ArraySlice<UInt8> {
+        self.outcome == .version ? self.detail.dropFirst() : []
+    }
+
+    /// The mark of a row of sends; none of another one.
+    var mark: SendMark {
+        guard self.outcome == .send, let mark = self.detail.dropFirst().first else { return .none }
+        return SendMark(rawValue: mark)
+    }
+
     private var factsOffset: Int { 5 + Int(self.bytes[4]) }
     private var deliveryOffset: Int {
         self.factsOffset + 3 + Int(self.bytes[self.factsOffset + 1])
@@ -97,6 +120,13 @@ package struct LedgerKey: Sendable, Equatable {
         var bytes = self.bytes
         withUnsafeBytes(of: hour.littleEndian) { bytes.replaceSubrange(0..<4, with: $0) }
         return LedgerKey(bytes: bytes)
+    }
+
+    /// The same row by version with another version.
+    func with(version: String) -> LedgerKey {
+        LedgerKey(
+            bytes: self.bytes[...min(self.outcomeOffset + 1, self.bytes.count - 1)]
+                + Array(version.utf8))
     }
 
     /// The same row with another detail.

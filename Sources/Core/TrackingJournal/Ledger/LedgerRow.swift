@@ -19,6 +19,13 @@ package struct LedgerRow: Sendable, Equatable {
     package let outcome: LedgerOutcome
     /// The flag's value, or the field and rule of a rejection.
     package let detail: String
+    /// The outcome of the events that a row by version or of sends counts again; nil for another
+    /// row, and for `other`.
+    package let counted: LedgerOutcome?
+    /// The app's version of a row by version, cut to 32 bytes; empty of another one.
+    package let appVersion: String
+    /// Why the pushes of a row of sends were not sent, or who shows them; none of another one.
+    package let mark: SendMark
     /// Whether it counts what has no row of its own: then it has no app, delivery and hour.
     package let isOther: Bool
     /// The number of events.
@@ -27,8 +34,9 @@ package struct LedgerRow: Sendable, Equatable {
     /// Creates a row from its parts.
     package init(
         tenant: String, app: String, delivery: String, platform: Platform?, product: Product,
-        hour: UInt32, outcome: LedgerOutcome, detail: String = "", isOther: Bool = false,
-        count: UInt64
+        hour: UInt32, outcome: LedgerOutcome, detail: String = "",
+        counted: LedgerOutcome? = nil, appVersion: String = "", mark: SendMark = .none,
+        isOther: Bool = false, count: UInt64
     ) {
         self.tenant = tenant
         self.app = app
@@ -38,18 +46,24 @@ package struct LedgerRow: Sendable, Equatable {
         self.hour = hour
         self.outcome = outcome
         self.detail = detail
+        self.counted = counted
+        self.appVersion = appVersion
+        self.mark = mark
         self.isOther = isOther
         self.count = count
     }
 
     init(_ key: LedgerKey, count: UInt64) {
         let facts = LedgerSubject.facts(of: key.facts)
+        let isCountedAgain = key.outcome == .version || key.outcome == .send
         self.init(
             tenant: String(decoding: key.tenant, as: UTF8.self),
             app: String(decoding: key.app, as: UTF8.self),
             delivery: String(decoding: key.delivery, as: UTF8.self), platform: facts.platform,
             product: facts.product, hour: key.hour, outcome: key.outcome,
-            detail: String(decoding: key.detail, as: UTF8.self), isOther: key.isOther, count: count)
+            detail: isCountedAgain ? "" : String(decoding: key.detail, as: UTF8.self),
+            counted: key.counted, appVersion: String(decoding: key.version, as: UTF8.self),
+            mark: key.mark, isOther: key.isOther, count: count)
     }
 }
 

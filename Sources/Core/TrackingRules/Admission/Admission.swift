@@ -279,7 +279,7 @@ private struct Draft {
             AcceptedEvent(
                 key: keys.fact, notification: keys.notification, judgement: judgement,
                 index: self.index, entryOffset: self.entries.count,
-                subject: self.ledger.subject(facts, app: event.appID), answer: answer,
+                subject: self.ledger.subject(facts, of: event), answer: answer,
                 isClosedImpression: facts.isClosedImpression))
         self.entries.appendEntry(
             key: keys.fact, facts: HitEncoding.facts(facts.product, facts.platform),

@@ -22,6 +22,10 @@ package struct LedgerOutcome: RawRepresentable, Hashable, Sendable {
         case closedImpression
         /// Suppressed or rejected.
         case refused(Verdict)
+        /// An event of an app's version, which another row counts as well.
+        case version
+        /// A sender's fact by its reason or display, which another row counts as well.
+        case send
     }
 
     /// The number's meaning; nil for an unknown one.
@@ -31,6 +35,8 @@ package struct LedgerOutcome: RawRepresentable, Hashable, Sendable {
         case 17...30: .duplicate(Self.kinds(of: self.rawValue - 16))
         case 33...47: .warning(self.rawValue - 32)
         case 48: .closedImpression
+        case 55: .version
+        case 56: .send
         default: Self.refusals.first { $0.1 == self.rawValue }.map { .refused($0.0) }
         }
     }
@@ -48,6 +54,26 @@ package struct LedgerOutcome: RawRepresentable, Hashable, Sendable {
 
     /// An impression of a closed app on iOS.
     package static let closedImpression = Self(rawValue: 48)
+
+    /// An event of an app's version: the detail is the event's own outcome (1), and the version.
+    package static let version = Self(rawValue: 55)
+
+    /// A sender's fact: the detail is the fact's own outcome (1), and its `SendMark` (1).
+    package static let send = Self(rawValue: 56)
+
+    /// Whether a sender tried to send a push.
+    package var isSendAttempt: Bool {
+        self == .accepted(HitKinds(.sent)) || self == .accepted(HitKinds(.sendFailed))
+    }
+
+    /// Whether it is an event's own outcome, of which each has one, and nothing that other rows
+    /// count as well.
+    package var isEvent: Bool {
+        switch self.meaning {
+        case .accepted, .duplicate, .refused: true
+        case .warning, .closedImpression, .version, .send, nil: false
+        }
+    }
 
     /// A verdict of the rules other than accepted.
     package static func refused(_ verdict: Verdict) -> Self {

@@ -26,10 +26,13 @@ package struct LedgerSubjects: Sendable {
 
     /// The index of the subject of these values; adds it if it is new.
     mutating func index(
-        platform: Platform?, product: Product, app: Bytes, delivery: Bytes
+        platform: Platform?, product: Product, app: Bytes, delivery: Bytes,
+        version: Bytes = .none, mark: SendMark = .none
     ) -> UInt32 {
         func matches(_ subject: LedgerSubject) -> Bool {
-            subject.matches(platform: platform, product: product, app: app, delivery: delivery)
+            subject.matches(
+                platform: platform, product: product, app: app, delivery: delivery,
+                version: version, mark: mark)
         }
         if let first, matches(first) {
             self.count = max(self.count, 1)
@@ -39,7 +42,8 @@ package struct LedgerSubjects: Sendable {
             return UInt32(truncatingIfNeeded: place &+ 1)
         }
         let subject = LedgerSubject(
-            platform: platform, product: product, app: app, delivery: delivery)
+            platform: platform, product: product, app: app, delivery: delivery,
+            version: version, mark: mark)
         if self.count == 0 { self.first = subject } else { self.others.append(subject) }
         self.newest = subject
         self.count &+= 1

@@ -41,20 +41,24 @@ package struct RequestLedger: Sendable {
     }
 
     /// The index of the subject of an accepted event.
-    mutating func subject(_ facts: EventFacts, app: Bytes) -> UInt32 {
+    mutating func subject(_ facts: EventFacts, of event: EventView) -> UInt32 {
         self.subjects.index(
-            platform: facts.platform, product: facts.product, app: app,
-            delivery: facts.deliveryID)
+            platform: facts.platform, product: facts.product, app: event.appID,
+            delivery: facts.deliveryID, version: event.appVersion, mark: SendMark(event))
     }
 
     /// Counts an event that the rules refused.
     ///
-    /// - Parameter isNamed: whether the recipient allows keeping the delivery (D23).
+    /// - Parameter isNamed: whether the recipient allows keeping the delivery (D23), and with it the
+    ///   app's version.
     mutating func refuse(_ event: EventView, _ judgement: Judgement, isNamed: Bool) {
         let delivery = isNamed ? event.ledgerDelivery : .none
+        // Of a sender's mistake the device's app has no part.
+        let version =
+            isNamed && event.interaction != .pushSend ? event.appVersion : .none
         let subject = self.subjects.index(
             platform: event.effectivePlatform, product: event.product, app: event.appID,
-            delivery: delivery)
+            delivery: delivery, version: version)
         let detail =
             judgement.verdict == .suppressedFlagUnknown ? event.shownFlag : judgement.brokenRule
         self.refuse(subject, .refused(judgement.verdict), detail)
