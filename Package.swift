@@ -291,7 +291,8 @@ let delivery: [Target] = [
 
 /// What an event means, and how it is kept.
 let core: [Target] = [
-    module("Core/DeliveryDiagnosis", ["TrackingJournal", "TrackingRules", "WireFormat"]),
+    module(
+        "Core/DeliveryDiagnosis", ["Pacing", "TrackingJournal", "TrackingRules", "WireFormat"]),
     module(
         "Core/TrackingJournal",
         ["CCRC32C", "ConfigurationKeys", "Pacing", "Storage", "TrackingRules", "WireFormat"]
@@ -475,7 +476,7 @@ let testTargets: [Target] = [
     tests(
         "TrackingJournalTests",
         [
-            "CCRC32C", "DeliveryDiagnosis", "SightlineProtos", "Storage", "TestSupport",
+            "CCRC32C", "CMalloc", "DeliveryDiagnosis", "SightlineProtos", "Storage", "TestSupport",
             "TrackingJournal", "TrackingRules", "W3CTrace", "WireFormat",
         ] + libraries("GRDB")),
     tests(

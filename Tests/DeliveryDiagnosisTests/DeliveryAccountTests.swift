@@ -164,6 +164,78 @@ struct DeliveryAccountTests {
         #expect(found.map { Array($0.app.utf8) } == [Array("caf\u{e9}".utf8)])
     }
 
+    @Test("a line by version or of sends says what it counts again, and by what")
+    func linesCountedAgain() {
+        let failed = LedgerOutcome.accepted(HitKinds(.sendFailed))
+        let rows: [(LedgerOutcome, LedgerOutcome?, String, SendMark, [String?])] = [
+            (
+                .version, .accepted([HitKinds(.click), HitKinds(.open)]), "3.1", .none,
+                ["version", "accepted click,open", "3.1", nil, nil]
+            ),
+            (
+                .version, .refused(.rejected), "3.1", .none,
+                ["version", "rejected", "3.1", nil, nil]
+            ),
+            (
+                .send, failed, "", SendMark(reason: .invalidToken),
+                ["send", "accepted send_failed", nil, "invalid_token", nil]
+            ),
+            (
+                .send, .accepted(HitKinds(.sent)), "", SendMark(display: .system),
+                ["send", "accepted sent", nil, nil, "system"]
+            ),
+            (.version, nil, "", .none, ["version", "", nil, nil, nil]),
+        ]
+        for (outcome, counted, version, mark, told) in rows {
+            let line = DeliveryAccountLine.Row(
+                LedgerRow(
+                    tenant: "a", app: "app", delivery: "56c4", platform: .ios, product: .standard,
+                    hour: 2, outcome: outcome, counted: counted, appVersion: version, mark: mark,
+                    count: 5))
+            #expect(
+                [line.verdict, line.detail, line.appVersion, line.sendReason, line.display] == told)
+        }
+    }
+
+    @Test("an account and the troubles compare with the delivery that was sent before")
+    func before() {
+        let sent = LedgerOutcome.accepted(HitKinds(.sent))
+        let failed = LedgerOutcome.accepted(HitKinds(.sendFailed))
+        let mark = String(
+            decoding: [failed.rawValue, SendMark(reason: .network).rawValue], as: UTF8.self)
+        var delta = LedgerDelta()
+        let counts: [(String, LedgerOutcome, String, UInt32)] = [
+            ("1", sent, "", 900), ("1", failed, "", 9), ("1", .send, mark, 9), ("2", sent, "", 900),
+            ("2", failed, "", 90), ("2", .send, mark, 90),
+        ]
+        for (delivery, outcome, detail, count) in counts {
+            let subject = "app".withBytes { app in
+                delivery.withBytes {
+                    LedgerSubject(
+                        platform: .ios, product: .standard, app: app, delivery: $0
+                    ).bytes
+                }
+            }
+            delta.add(
+                "a".withBytes {
+                    LedgerKey(
+                        hour: 500_000, tenant: $0, subject: subject, outcome: outcome,
+                        detail: detail)
+                }, count)
+        }
+        var ledger = Ledger()
+        ledger.apply(delta)
+        let accounts = ["1", "2"].map {
+            DeliveryAccount(of: $0, tenant: "a", in: ledger, hour: 500_000).findings.map(\.code)
+        }
+        #expect(accounts == [[], [.sendReasonGrew]])
+        let troubles = ledger.troubles(limit: 9, hour: 500_000)
+        #expect(troubles.map(\.delivery) == ["2"])
+        #expect(
+            ledger.troubles(delivery: "2", limit: 9, hour: 500_000) == troubles)
+        #expect(ledger.troubles(limit: 9, hour: 500_006).count == 2 + 1, "nothing was reported")
+    }
+
     @Test("a line has all that a row has, and `other` no hour")
     func lines() {
         let rows: [(LedgerOutcome, String, String, String)] = [

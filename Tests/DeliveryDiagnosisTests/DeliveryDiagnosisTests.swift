@@ -10,17 +10,20 @@ struct DeliveryDiagnosisTests {
         let testDescription: String
         let rows: [LedgerRow]
         let unnamed: [LedgerRow]
+        /// The delivery that was sent before.
+        let before: [LedgerRow]
         /// Codes in order; each has a sentence that holds `words`.
         let codes: [DeliveryFinding.Code]
         let words: [String]
 
         init(
             _ name: String, _ rows: [LedgerRow], unnamed: [LedgerRow] = [],
-            _ codes: [DeliveryFinding.Code], _ words: String...
+            before: [LedgerRow] = [], _ codes: [DeliveryFinding.Code], _ words: String...
         ) {
             self.testDescription = name
             self.rows = rows
             self.unnamed = unnamed
+            self.before = before
             self.codes = codes
             self.words = words
         }
@@ -222,9 +225,9 @@ struct DeliveryDiagnosisTests {
 
     @Test(
         "each known mistake is named, in a sentence with figures",
-        arguments: flags + rejections + suppressed + patterns)
+        arguments: flags + rejections + suppressed + patterns + sends)
     func mistakes(_ mistake: Mistake) {
-        let findings = Self.findings(mistake.rows, mistake.unnamed)
+        let findings = Self.findings(mistake.rows, mistake.unnamed, before: mistake.before)
         #expect(findings.map(\.code) == mistake.codes)
         for words in mistake.words {
             #expect(findings.contains { $0.sentence.contains(words) }, "\(findings)")
@@ -233,8 +236,8 @@ struct DeliveryDiagnosisTests {
 
     @Test("every code has a mistake that shows it")
     func codes() {
-        let shown = (Self.flags + Self.rejections + Self.suppressed + Self.patterns).flatMap(
-            \.codes)
+        let all = Self.flags + Self.rejections + Self.suppressed + Self.patterns + Self.sends
+        let shown = all.flatMap(\.codes)
         #expect(Set(shown) == Set(DeliveryFinding.Code.allCases))
     }
 
@@ -300,9 +303,12 @@ struct DeliveryDiagnosisTests {
         }
     }
 
-    private static func findings(
-        _ rows: [LedgerRow], _ unnamed: [LedgerRow]
+    static func findings(
+        _ rows: [LedgerRow], _ unnamed: [LedgerRow], before: [LedgerRow] = [],
+        hoursLater: UInt32 = DeliveryDiagnosis.settlingHours
     ) -> [DeliveryFinding] {
-        DeliveryDiagnosis(of: "56c4", rows: rows, unnamed: unnamed).findings
+        DeliveryDiagnosis(
+            of: "56c4", rows: rows, unnamed: unnamed, before: before, hour: Self.hour + hoursLater
+        ).findings
     }
 }

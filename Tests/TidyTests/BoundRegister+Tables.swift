@@ -61,6 +61,7 @@ extension BoundRegister {
             "AdminProtocol/Statistics.LedgerFigures", "AdminProtocol/Statistics.SinkHistory",
             "AdminServer/LedgerReading.Figures", "AdminServer/StatisticsHistory",
             "AdminServer/StatisticsReading", "DeliveryDiagnosis/DeliveryCounts",
+            "DeliveryDiagnosis/SendOrder",
             "TrackingJournal/Ledger.Funnels", "TrackingJournal/LedgerTotals",
             "TrackingServer/ActivityFigures"),
         BoundRow(

@@ -46,10 +46,17 @@ package struct DeliveryAccountLine: Codable, Sendable {
         package let product: String
         /// Seconds since 1970; absent in an `other` row.
         package let hour: Int64?
-        /// The verdict, or `warning` or `closed_impression`.
+        /// The verdict, or `warning`, `closed_impression`, `version` or `send`.
         package let verdict: String
-        /// The hits, the flag's value, the field and rule, or the warning's name.
+        /// The hits, the flag's value, the field and rule, or the warning's name. With `version` and
+        /// `send`, the verdict with which other rows count the events, and the hits.
         package let detail: String
+        /// The app's version, with `version`; else nil.
+        package let appVersion: String?
+        /// Why it was not sent, with `send`; else nil.
+        package let sendReason: String?
+        /// Who shows what was sent, with `send`; else nil.
+        package let display: String?
         /// Whether it is an `other` row.
         package let isOther: Bool
         /// The number of events.
@@ -58,7 +65,8 @@ package struct DeliveryAccountLine: Codable, Sendable {
         /// Creates a row from its parts.
         package init(
             app: String, delivery: String, platform: String, product: String, hour: Int64?,
-            verdict: String, detail: String, isOther: Bool, events: UInt64
+            verdict: String, detail: String, appVersion: String? = nil, sendReason: String? = nil,
+            display: String? = nil, isOther: Bool, events: UInt64
         ) {
             self.app = app
             self.delivery = delivery
@@ -67,6 +75,9 @@ package struct DeliveryAccountLine: Codable, Sendable {
             self.hour = hour
             self.verdict = verdict
             self.detail = detail
+            self.appVersion = appVersion
+            self.sendReason = sendReason
+            self.display = display
             self.isOther = isOther
             self.events = events
         }
@@ -107,27 +118,42 @@ extension DeliveryAccountLine.Finding {
 extension DeliveryAccountLine.Row {
     /// A row's line.
     package init(_ row: LedgerRow) {
-        let (verdict, detail) = row.told
+        let (verdict, detail) = row.outcome.told(row)
         self.init(
             app: row.app, delivery: row.delivery, platform: row.platform?.name ?? "",
             product: row.product.name, hour: row.isOther ? nil : Int64(row.hour) * 3600,
-            verdict: verdict, detail: detail, isOther: row.isOther, events: row.count)
+            verdict: verdict, detail: detail,
+            appVersion: row.appVersion.isEmpty ? nil : row.appVersion,
+            sendReason: row.mark.reason.map { "\($0.name)" },
+            display: row.mark.display.map { "\($0.name)" }, isOther: row.isOther,
+            events: row.count)
     }
 }
 
-extension LedgerRow {
-    /// The outcome in words: the verdict and its details.
-    fileprivate var told: (verdict: String, detail: String) {
+extension LedgerOutcome {
+    /// The outcome in words: the verdict and its details, which the row has.
+    fileprivate func told(_ row: LedgerRow) -> (verdict: String, detail: String) {
         func names(_ kinds: HitKinds) -> String {
             kinds.kinds.map { "\($0.name)" }.joined(separator: ",")
         }
-        switch self.outcome.meaning {
+        switch self.meaning {
         case .accepted(let kinds): return ("accepted", names(kinds))
         case .duplicate(let kinds): return ("duplicate", names(kinds))
         case .warning(let number): return ("warning", Warnings.name(of: number) ?? "\(number)")
         case .closedImpression: return ("closed_impression", "")
-        case .refused(let verdict): return ("\(verdict.name)", self.detail)
-        case nil: return ("\(self.outcome.rawValue)", self.detail)
+        case .refused(let verdict): return ("\(verdict.name)", row.detail)
+        case .version: return ("version", row.toldAgain)
+        case .send: return ("send", row.toldAgain)
+        case nil: return ("\(self.rawValue)", row.detail)
         }
+    }
+}
+
+extension LedgerRow {
+    /// The outcome of the events that the row counts again, as "accepted click,open"; empty of
+    /// `other`.
+    fileprivate var toldAgain: String {
+        guard let (verdict, hits) = self.counted?.told(self) else { return "" }
+        return hits.isEmpty ? verdict : "\(verdict) \(hits)"
     }
 }

@@ -1,3 +1,4 @@
+internal import Pacing
 package import TrackingJournal
 internal import TrackingRules
 internal import WireFormat
@@ -33,10 +34,19 @@ package struct DeliveryAccount: Sendable {
         fileprivate let delivery: String
         fileprivate let rows: [LedgerCount]
         fileprivate let unnamed: [LedgerCount]
+        fileprivate let before: [LedgerCount]
+        fileprivate let hour: UInt32
 
-        /// Reads a delivery's rows, and those without one.
-        package init(of delivery: String, tenant: String, in ledger: Ledger) {
+        /// Reads a delivery's rows, those without one, and those of the delivery sent before it.
+        ///
+        /// - Parameter hour: now, in hours since 1970.
+        package init(
+            of delivery: String, tenant: String, in ledger: Ledger,
+            hour: UInt32 = DeliveryAccount.currentHour()
+        ) {
             let limit = DeliveryAccount.maxRows + 1
+            self.hour = hour
+            self.before = ledger.countsBefore(delivery: delivery, tenant: tenant, limit: limit)
             self.tenant = tenant
             self.delivery = delivery
             self.rows = ledger.counts(tenant: tenant, delivery: delivery, limit: limit)
@@ -45,8 +55,18 @@ package struct DeliveryAccount: Sendable {
     }
 
     /// The account of a delivery in a ledger.
-    package init(of delivery: String, tenant: String, in ledger: Ledger) {
-        self.init(Source(of: delivery, tenant: tenant, in: ledger))
+    ///
+    /// - Parameter hour: now, in hours since 1970.
+    package init(
+        of delivery: String, tenant: String, in ledger: Ledger,
+        hour: UInt32 = DeliveryAccount.currentHour()
+    ) {
+        self.init(Source(of: delivery, tenant: tenant, in: ledger, hour: hour))
+    }
+
+    /// The hour of the wall clock, in hours since 1970.
+    package static func currentHour() -> UInt32 {
+        UInt32(clamping: WallClock.microseconds() / 3_600_000_000)
     }
 
     /// The account of a delivery.
@@ -60,7 +80,10 @@ package struct DeliveryAccount: Sendable {
             DeliveryDiagnosis.concerned(others, by: own) + others.filter(\.isOther)
         self.isTruncated = max(source.rows.count, source.unnamed.count) > Self.maxRows
         self.findings =
-            DeliveryDiagnosis(of: source.delivery, rows: own, unnamed: others).findings
+            DeliveryDiagnosis(
+                of: source.delivery, rows: own, unnamed: others,
+                before: source.before.prefix(Self.maxRows).map(\.row), hour: source.hour
+            ).findings
     }
 }
 

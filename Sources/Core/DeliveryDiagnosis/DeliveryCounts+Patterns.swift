@@ -32,7 +32,7 @@ extension DeliveryCounts {
         let count = self.refused(.suppressedFlagOff)
         guard count > 0 else { return nil }
         return self.finding(
-            .flagOff, count,
+            .flagOff, count, of: self.reports,
             "the flag was `off`, so nothing is tracked: tracking is switched off in the "
                 + "delivery's settings, and the app is right")
     }

@@ -12,18 +12,17 @@ extension DeliveryCounts {
         }
     }
 
-    /// A share in words, such as "362 of 4,100 on Android".
-    func share(_ count: UInt64) -> String {
-        "\(count.grouped) of \(self.events.grouped) \(self.place)"
-    }
-
-    /// A finding on some of the events.
+    /// A finding on some of the events, such as "362 of 4,100 on Android".
+    ///
+    /// - Parameter whole: the events that it may be of; nil for all.
     func finding(
-        _ code: DeliveryFinding.Code, _ count: UInt64, _ rest: String
+        _ code: DeliveryFinding.Code, _ count: UInt64, of whole: UInt64? = nil, _ rest: String
     ) -> DeliveryFinding {
-        DeliveryFinding(
-            code: code, sentence: "\(self.share(count)): \(rest)",
-            figures: [.init(name: "events", value: count), .init(name: "of", value: self.events)])
+        let whole = whole ?? self.events
+        return DeliveryFinding(
+            code: code,
+            sentence: "\(count.grouped) of \(whole.grouped) \(self.place): \(rest)",
+            figures: [.init(name: "events", value: count), .init(name: "of", value: whole)])
     }
 
     // MARK: The flag (D1 to D7)
@@ -31,7 +30,7 @@ extension DeliveryCounts {
     /// One finding for each value that is neither on nor off.
     var flagFindings: [DeliveryFinding] {
         self.flags.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { value, count in
-            self.finding(.flagUnknown, count, self.explained(flag: value))
+            self.finding(.flagUnknown, count, of: self.reports, self.explained(flag: value))
         }
     }
 

@@ -6,8 +6,8 @@ internal import WireFormat
 /// Explains the figures of a delivery from the ledger's rows. `DeliveryAccount` creates one for
 /// each delivery that somebody asks about, and reads its findings.
 ///
-/// It is a pure function of its rows: it reads no file and no clock, and the same rows always give
-/// the same findings. Each finding is a row of docs/why.md.
+/// It is a pure function of its rows and the hour: it reads no file and no clock, and the same rows
+/// always give the same findings. Each finding is a row of docs/why.md.
 package struct DeliveryDiagnosis: Sendable {
     /// What is wrong, the most events first; empty if nothing is.
     package let findings: [DeliveryFinding]
@@ -15,19 +15,42 @@ package struct DeliveryDiagnosis: Sendable {
     /// The fewest reports that prove a pattern of many events.
     package static let fewReports: UInt64 = 20
 
+    /// The fewest sends that prove that something is missing, or has grown.
+    package static let fewSends: UInt64 = 100
+
+    /// The hours after which what was sent should have been reported: by then most devices have
+    /// been on.
+    package static let settlingHours: UInt32 = 6
+
     /// Diagnoses a delivery.
     ///
     /// - Parameters:
     ///   - delivery: its id, for the sentences.
     ///   - rows: the delivery's rows.
     ///   - unnamed: rows of the same tenant whose events have no delivery.
-    package init(of delivery: String, rows: [LedgerRow], unnamed: [LedgerRow]) {
+    ///   - before: rows of the delivery that was sent before it; empty if there is none.
+    ///   - hour: now, in hours since 1970.
+    package init(
+        of delivery: String, rows: [LedgerRow], unnamed: [LedgerRow], before: [LedgerRow] = [],
+        hour: UInt32
+    ) {
+        let byPlatform = DeliveryCounts.byPlatform(rows, hour: hour)
+        let countsBefore = DeliveryCounts.byPlatform(before, hour: hour)
+        let isSent = byPlatform.contains { $0.hits(.sent) > 0 }
+        let isReported = byPlatform.contains { $0.reports > 0 }
         var findings: [DeliveryFinding] = []
-        for counts in DeliveryCounts.byPlatform(rows) {
+        for counts in byPlatform {
             findings += counts.patterns + counts.flagFindings + counts.rejectionFindings
+            findings += counts.sendFindings(
+                isSent: isSent, isReported: isReported,
+                before: countsBefore.first {
+                    $0.platform == counts.platform && $0.product == counts.product
+                })
         }
+        if !isReported, let finding = Self.nothingReported(byPlatform) { findings.append(finding) }
         let isAnyAccepted = rows.contains { row in
-            if case .accepted = row.outcome.meaning { true } else { false }
+            guard case .accepted = row.outcome.meaning else { return false }
+            return row.isReport
         }
         findings += Self.findings(
             unnamed: Self.concerned(unnamed, by: rows), isAnyAccepted: isAnyAccepted)
@@ -57,6 +80,21 @@ package struct DeliveryDiagnosis: Sendable {
                 + "keeps (ledger.retain_days): see that the app reports its interactions to this "
                 + "server, with the payload's own _dId",
             figures: [.init(name: "events", value: 0)])
+    }
+
+    /// Threshold: 20 that were sent 6 hours ago or earlier, and that somebody could see.
+    private static func nothingReported(_ byPlatform: [DeliveryCounts]) -> DeliveryFinding? {
+        let sends = byPlatform.reduce(UInt64(0)) { sum, counts in
+            let silent = counts.displays[.silent] ?? 0
+            return sum + counts.settledSends - min(counts.settledSends, silent)
+        }
+        guard sends >= Self.fewReports else { return nil }
+        return DeliveryFinding(
+            code: .nothingReported,
+            sentence: "\(sends.grouped) were sent \(Self.settlingHours) hours ago or earlier, and "
+                + "no app has reported anything: see that the apps report to this server, with the "
+                + "payload's own _dId",
+            figures: [.init(name: "sent", value: sends)])
     }
 
     private static func findings(

@@ -36,6 +36,13 @@ package struct DeliveryFinding: Sendable, Equatable {
         case idsNotHex = "IDS_NOT_HEX"
         case mediaNotShown = "MEDIA_NOT_SHOWN"
         case clockSkew = "CLOCK_SKEW"
+        case nothingReported = "NOTHING_REPORTED"
+        case impressionsMissing = "IMPRESSIONS_MISSING"
+        case moreImpressionsThanSent = "MORE_IMPRESSIONS_THAN_SENT"
+        case versionWithoutReports = "VERSION_WITHOUT_REPORTS"
+        case tokensUnregistered = "TOKENS_UNREGISTERED"
+        case sendReasonGrew = "SEND_REASON_GREW"
+        case sentWithoutFlag = "SENT_WITHOUT_FLAG"
         case incomplete = "INCOMPLETE"
     }
 }

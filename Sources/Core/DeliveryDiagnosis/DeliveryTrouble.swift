@@ -33,26 +33,27 @@ extension Ledger {
     ///   - tenant: the tenant of the deliveries; nil for all.
     ///   - delivery: the only delivery to look at; nil for all.
     ///   - limit: the maximum number of lines.
+    ///   - hour: now, in hours since 1970.
     package func troubles(
-        tenant: String? = nil, delivery: String? = nil, limit: Int
+        tenant: String? = nil, delivery: String? = nil, limit: Int,
+        hour: UInt32 = DeliveryAccount.currentHour()
     ) -> [DeliveryTrouble] {
-        struct Place: Hashable {
-            let tenant: String
-            let delivery: ExactText
-        }
-        var rows: [Place: [LedgerRow]] = [:]
-        for row in self.all where !row.delivery.isEmpty {
-            let place = Place(tenant: row.tenant, delivery: ExactText(row.delivery))
-            guard tenant == nil || row.tenant == tenant,
-                delivery.map({ ExactText($0) == place.delivery }) ?? true
-            else { continue }
+        var order = SendOrder()
+        var rows: [DeliveryPlace: [LedgerRow]] = [:]
+        for (index, row) in self.all.enumerated()
+        where !row.delivery.isEmpty && (tenant ?? row.tenant) == row.tenant {
+            let place = DeliveryPlace(tenant: row.tenant, delivery: ExactText(row.delivery))
             rows[place, default: []].append(row)
+            if row.outcome.isSendAttempt { order.add(place, app: row.app, at: index) }
         }
-        let troubles = rows.flatMap { place, rows -> [DeliveryTrouble] in
-            let delivery = place.delivery.text
-            return DeliveryDiagnosis(of: delivery, rows: rows, unnamed: []).findings.map {
+        let troubles = rows.flatMap { place, own -> [DeliveryTrouble] in
+            guard delivery.map({ ExactText($0) == place.delivery }) ?? true else { return [] }
+            let before = order.before(place).flatMap { rows[$0] } ?? []
+            let diagnosis = DeliveryDiagnosis(
+                of: place.delivery.text, rows: own, unnamed: [], before: before, hour: hour)
+            return diagnosis.findings.map {
                 DeliveryTrouble(
-                    tenant: place.tenant, delivery: delivery, code: $0.code.rawValue,
+                    tenant: place.tenant, delivery: place.delivery.text, code: $0.code.rawValue,
                     sentence: $0.sentence, events: $0.figures.first?.value ?? 0)
             }
         }
@@ -62,4 +63,37 @@ extension Ledger {
                     < ($0.events, $1.tenant, ExactText($1.delivery), $1.code)
             }.prefix(limit))
     }
+}
+
+/// A delivery of a tenant.
+private struct DeliveryPlace: Hashable {
+    let tenant: String
+    let delivery: ExactText
+}
+
+/// Which delivery was sent before which, as `Ledger.countsBefore` finds it.
+private struct SendOrder {
+    private struct Sender: Hashable {
+        let tenant: String
+        let app: ExactText
+    }
+
+    /// The delivery of each sender's last attempt, and that row's place in the ledger.
+    private var last: [Sender: (place: DeliveryPlace, index: Int)] = [:]
+    private var earlier: [DeliveryPlace: DeliveryPlace?] = [:]
+
+    /// Adds a row of attempts to send, in the order of the ledger.
+    mutating func add(_ place: DeliveryPlace, app: String, at index: Int) {
+        let sender = Sender(tenant: place.tenant, app: ExactText(app))
+        if self.earlier[place] == nil {
+            let last = self.last[sender].flatMap {
+                index - $0.index <= Ledger.maxRowsBefore ? $0.place : nil
+            }
+            self.earlier.updateValue(last, forKey: place)
+        }
+        self.last[sender] = (place, index)
+    }
+
+    /// The delivery that was sent before one; nil if there is none.
+    func before(_ place: DeliveryPlace) -> DeliveryPlace? { self.earlier[place] ?? nil }
 }

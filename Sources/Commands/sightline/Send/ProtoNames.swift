@@ -30,6 +30,20 @@ extension Sightline_V1_Warning {
     }
 }
 
+extension Sightline_V1_PushSendReason {
+    /// The name in event.proto without its prefix, e.g. `UNREGISTERED`.
+    package var name: String {
+        self.name("PUSH_SEND_REASON") { SendReason(rawValue: Int32($0))?.name }
+    }
+}
+
+extension Sightline_V1_PushDisplay {
+    /// The name in event.proto without its prefix, e.g. `SYSTEM`.
+    package var name: String {
+        self.name("PUSH_DISPLAY") { SendDisplay(rawValue: Int32($0))?.name }
+    }
+}
+
 extension SwiftProtobuf.Enum {
     /// The rules' own name for a number, in capitals; the number after `prefix`, if a newer server
     /// sent an unknown one.

@@ -33,20 +33,29 @@ extension DeliveryAccountLine.Row {
         self.init(
             app: row.appID, delivery: row.deliveryID, platform: platform, product: product,
             hour: row.hasHour ? row.hour.seconds : nil, verdict: Self.verdict(of: row),
-            detail: Self.detail(of: row), isOther: row.other, events: row.events)
+            detail: Self.detail(of: row), appVersion: row.appVersion.isEmpty ? nil : row.appVersion,
+            sendReason: row.sendReason == .unspecified ? nil : row.sendReason.name.lowercased(),
+            display: row.display == .unspecified ? nil : row.display.name.lowercased(),
+            isOther: row.other, events: row.events)
     }
 
     private static func verdict(of row: Sightline_V1_LedgerRow) -> String {
         if row.warning != .unspecified { return "warning" }
         if row.closedImpression { return "closed_impression" }
+        if row.countedVerdict != .unspecified {
+            return row.appVersion.isEmpty ? "send" : "version"
+        }
         return row.verdict.name.lowercased()
     }
 
     private static func detail(of row: Sightline_V1_LedgerRow) -> String {
         if row.warning != .unspecified { return row.warning.name.lowercased() }
-        if !row.hits.isEmpty {
-            return row.hits.map { $0.name.lowercased() }.joined(separator: ",")
+        let hits = row.hits.map { $0.name.lowercased() }.joined(separator: ",")
+        if row.countedVerdict != .unspecified {
+            let verdict = row.countedVerdict.name.lowercased()
+            return hits.isEmpty ? verdict : "\(verdict) \(hits)"
         }
+        if !hits.isEmpty { return hits }
         if !row.field.isEmpty { return "\(row.field) \(row.code.name.lowercased())" }
         return row.flag
     }

@@ -141,27 +141,32 @@ package struct Ledger: Sendable {
         let own = Delivery(
             Self.cut(tenant, to: LedgerKey.textBytes),
             Self.cut(delivery, to: LedgerSubject.nameBytes))
-        var (first, index, left): (Int?, UInt32?, Int) = (nil, self.newest[own], limit)
-        while let place = index.map(Int.init), left > 0 {
-            if self.rows[place].key.outcome.isSendAttempt { first = place }
-            index = self.rows[place].previous
-            left -= 1
-        }
-        guard let first else { return [] }
+        guard let first = self.firstAttempt(of: own, among: limit) else { return [] }
         let key = self.rows[first].key
-        let before = self.rows[max(0, first - Self.maxRowsBefore)..<first].last {
-            $0.key.outcome.isSendAttempt && !$0.key.delivery.isEmpty && $0.key.app == key.app
-                && $0.key.tenant == key.tenant && $0.key.delivery != key.delivery
+        let near = self.rows[max(0, first - Self.maxRowsBefore)..<first]
+        let attempt = near.last { row in
+            row.key.outcome.isSendAttempt && !row.key.delivery.isEmpty && row.key.app == key.app
+                && row.key.tenant == key.tenant && row.key.delivery != key.delivery
         }
-        guard let before else { return [] }
-        let delivery = Delivery(before.key.tenant, before.key.delivery)
-        return DeliveryRows(self.rows, from: self.newest[delivery]).prefix(limit).map {
+        guard let last = attempt?.key else { return [] }
+        let before = Delivery(last.tenant, last.delivery)
+        return DeliveryRows(self.rows, from: self.newest[before]).prefix(limit).map {
             LedgerCount(key: $0.key, count: $0.count)
         }
     }
 
-    /// The hour of the newest row, in hours since 1970; 0 without rows.
-    package var newestHour: UInt32 { self.rows.last { !$0.key.isOther }?.key.hour ?? 0 }
+    /// The index of the oldest row of attempts to send among a delivery's newest rows.
+    private func firstAttempt(of delivery: Delivery, among limit: Int) -> Int? {
+        var first: Int?
+        var next = self.newest[delivery]
+        for _ in 0..<limit {
+            guard let index = next else { break }
+            let row = self.rows[Int(index)]
+            if row.key.outcome.isSendAttempt { first = Int(index) }
+            next = row.previous
+        }
+        return first
+    }
 
     /// The rows of one delivery after the other, in no order; those without a delivery are left
     /// out.
@@ -269,6 +274,8 @@ package struct Ledger: Sendable {
     private mutating func beginHour(_ hour: UInt32) {
         // A clock that was set back starts a new hour; late requests of the last hour do not.
         if let current = self.hour, hour <= current, current - hour <= 2 { return }
+        // After a restart the hour may be one that had begun before.
+        let isBegun = hour == (self.hour ?? self.newestHour)
         self.hour = hour
         let (stored, span) = (self.lastHour, Int64(self.retainHours))
         let time = self.retention.time(Int64(hour), stored: stored)
@@ -276,7 +283,7 @@ package struct Ledger: Sendable {
             $0.key.isOther || !time.isOver(Int64($0.key.hour), keeping: span)
         }
         var isChanged = kept.count != self.rows.count
-        if self.foldVersions(of: &kept) { isChanged = true }
+        if !isBegun, self.foldVersions(of: &kept) { isChanged = true }
         if kept.count > self.maxRows / 2 {
             for index in kept.indices {
                 let key = kept[index].key
@@ -294,6 +301,11 @@ package struct Ledger: Sendable {
         for row in self.rows where row.key.hour == hour && !row.key.isOther {
             self.added[LedgerText(row.key.tenant), default: 0] += 1
         }
+    }
+
+    /// The last hour of all rows; nil without rows.
+    private var newestHour: UInt32? {
+        self.rows.lazy.filter { !$0.key.isOther }.map(\.key.hour).max()
     }
 
     /// Turns the versions of each delivery that are not among its busiest into `other`. Whether any

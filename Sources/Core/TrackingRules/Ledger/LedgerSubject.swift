@@ -43,12 +43,13 @@ package struct LedgerSubject: Hashable, Sendable {
         let end = 3 &+ app.count &+ delivery.count
         let more = version.count == 0 && mark == .none ? 0 : 1 &+ version.count
         return self.bytes.withUnsafeBytes { bytes in
-            bytes.count == end &+ more
-                && bytes[0] == Self.facts(platform, product) && Int(bytes[1]) == app.count
-                && bytes.holds(app, at: 2) && Int(bytes[2 &+ app.count]) == delivery.count
-                && bytes.holds(delivery, at: 3 &+ app.count)
-                && (more == 0
-                    || bytes[end] == mark.rawValue && bytes.holds(version, at: end &+ 1))
+            guard bytes.count == end &+ more, bytes[0] == Self.facts(platform, product),
+                Int(bytes[1]) == app.count, bytes.holds(app, at: 2),
+                Int(bytes[2 &+ app.count]) == delivery.count,
+                bytes.holds(delivery, at: 3 &+ app.count)
+            else { return false }
+            return more == 0
+                || (bytes[end] == mark.rawValue && bytes.holds(version, at: end &+ 1))
         }
     }
 

@@ -51,12 +51,7 @@ extension Sightline_V1_LedgerRow {
 
     private mutating func setOutcome(of row: LedgerRow) {
         switch row.outcome.meaning {
-        case .accepted(let kinds):
-            self.verdict = .accepted
-            self.hits = kinds.kinds.map(Sightline_V1_HitKind.init)
-        case .duplicate(let kinds):
-            self.verdict = .duplicate
-            self.hits = kinds.kinds.map(Sightline_V1_HitKind.init)
+        case .accepted, .duplicate: (self.verdict, self.hits) = row.outcome.verdictAndHits
         case .warning(let number):
             self.verdict = .accepted
             self.warning = .init(rawValue: Int(number)) ?? .unspecified
@@ -67,6 +62,15 @@ extension Sightline_V1_LedgerRow {
             self.verdict = .init(verdict)
             if verdict == .suppressedFlagUnknown { self.flag = row.detail }
             if verdict == .rejected { self.setRule(row.detail) }
+        case .version, .send:
+            if let counted = row.counted {
+                (self.countedVerdict, self.hits) = counted.verdictAndHits
+            }
+            self.appVersion = row.appVersion
+            self.sendReason =
+                row.mark.reason.flatMap { .init(rawValue: Int($0.rawValue)) } ?? .unspecified
+            self.display =
+                row.mark.display.flatMap { .init(rawValue: Int($0.rawValue)) } ?? .unspecified
         case nil: break
         }
     }
@@ -77,5 +81,17 @@ extension Sightline_V1_LedgerRow {
         self.field = words.first ?? ""
         let code = Violation.Code.allCases.first { "\($0.name)" == words.last }
         self.code = code.flatMap { .init(rawValue: Int($0.rawValue)) } ?? .unspecified
+    }
+}
+
+extension LedgerOutcome {
+    /// The verdict and the hits of events with this outcome.
+    fileprivate var verdictAndHits: (Sightline_V1_Verdict, [Sightline_V1_HitKind]) {
+        switch self.meaning {
+        case .accepted(let kinds): (.accepted, kinds.kinds.map(Sightline_V1_HitKind.init))
+        case .duplicate(let kinds): (.duplicate, kinds.kinds.map(Sightline_V1_HitKind.init))
+        case .refused(let verdict): (.init(verdict), [])
+        case .warning, .closedImpression, .version, .send, nil: (.unspecified, [])
+        }
     }
 }
