@@ -97,6 +97,62 @@ struct RequestLedgerTests {
         #expect(request.ledger.subjects.count == 4)
     }
 
+    @Test("D65: events of several versions are of several subjects, which share a row's key")
+    func versions() throws {
+        let versions = ["1", "1", "", "2", String(repeating: "v", count: 33)]
+        let events = versions.map { version in
+            TestEvent.fcm(.received) { $0.appVersion = version }
+        }
+        let request = try AdmittedRequest.of(events)
+        #expect(request.acceptedEvents.map(\.subject) == [0, 0, 1, 2])
+        // The last one is refused, and its version cut.
+        #expect(request.ledger.refused.map(\.subject) == [3])
+        let parts = (0..<4).map { index in
+            request.ledger.subjects.withBytes(at: index) { bytes in
+                let parts = LedgerSubject.parts(of: bytes)
+                #expect(Array(parts.key) == Self.subject(.android).bytes)
+                return parts.version.text
+            }
+        }
+        #expect(parts == ["1", "", "2", String(repeating: "v", count: 32)])
+    }
+
+    @Test("D65: of a recipient without consent no version is kept, and of a sender's mistake none")
+    func unnamedVersions() throws {
+        let events: [TestEvent] = [
+            .fcm(.opened) {
+                $0.consent = .optedOut
+                $0.appVersion = "1"
+            },
+            .send(.failed) { $0.appVersion = "1" },
+        ]
+        let subjects = try AdmittedRequest.of(events).ledger.subjects
+        #expect(subjects.count == 2)
+        for index in 0..<2 {
+            #expect(
+                subjects.withBytes(at: index) { LedgerSubject.parts(of: $0).version.count } == 0)
+        }
+    }
+
+    @Test("a mark has a reason and a display, and counts by the one that its outcome is about")
+    func marks() {
+        for number in Int32(0)...11 {
+            for shown in Int32(0)...3 {
+                let reason = SendReason(rawValue: number)
+                let display = SendDisplay(rawValue: shown)
+                let mark = SendMark(reason: reason, display: display)
+                #expect(mark.reason == reason && mark.display == display)
+                let sent = mark.counted(as: .accepted(HitKinds(.sent)))
+                #expect(sent == SendMark(display: display))
+                for kind in [HitKind.sendFailed, .sendSkipped] {
+                    #expect(
+                        mark.counted(as: .accepted(HitKinds(kind))) == SendMark(reason: reason))
+                    #expect(mark.counted(as: .duplicate(HitKinds(kind))) == .none)
+                }
+            }
+        }
+    }
+
     /// The subject of the tests' events.
     private static func subject(_ platform: Platform) -> LedgerSubject {
         "com.example.app".withBytes { app in
@@ -148,6 +204,7 @@ struct RequestLedgerTests {
         meanings += kinds.map { (.duplicate($0), .duplicate($0)) }
         meanings += (1...15).map { (.warning($0), .warning($0)) }
         meanings.append((.closedImpression, .closedImpression))
+        meanings += [(.version, .version), (.send, .send)]
         let refusals: [Verdict] = [
             .suppressedFlagOff, .suppressedFlagUnknown, .suppressedConsent, .suppressedTestMessage,
             .suppressedDisplay, .rejected,
@@ -156,5 +213,7 @@ struct RequestLedgerTests {
         for (outcome, meaning) in meanings { #expect(outcome.meaning == meaning) }
         #expect(Set(meanings.map(\.0)).count == meanings.count)
         #expect(meanings.allSatisfy { Int($0.0.rawValue) < LedgerOutcome.count })
+        let events = meanings.filter(\.0.isEvent).count
+        #expect(events == 2 * kinds.count + refusals.count, "each event has one outcome of these")
     }
 }
