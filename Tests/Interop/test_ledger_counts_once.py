@@ -25,6 +25,8 @@ DELIVERIES = [f"{number:x}" for number in range(0x5600, 0x5610)]
 APPS = ["com.example.shop", "com.example.news", ""]
 FLAGS = ["ON", " on", "true", "", "yes\n", "a value of more than sixteen bytes"]
 ACTIONS = {1: "open", 2: "click", 7: "impression"}
+VERSIONS = ["", "3.1", "3.2", "3.10-beta", "4"]
+SENDS = {1: "sent", 2: "send_failed", 3: "send_skipped"}
 CALL_SECONDS = 20
 
 
@@ -44,15 +46,18 @@ class Oracle:
     def count(self, plan) -> None:
         place = (plan["app"], plan["delivery"], plan["platform"], plan["product"])
         if plan["verdict"] != "accepted":
-            self.counts[*place, plan["verdict"], plan["detail"]] += 1
+            self.add_event(plan, place, plan["verdict"], plan["detail"], "")
             return
         known = self.known[plan["app"], plan["delivery"], plan["message"]]
         new = [kind for kind in plan["kinds"] if kind not in known]
         if not new:
-            self.counts[*place, "duplicate", ",".join(plan["kinds"])] += 1
+            hits = ",".join(plan["kinds"])
+            self.add_event(plan, place, "duplicate", hits, hits)
             known.update(["dismissed"] if plan["dismissed"] else [])
             return
-        self.counts[*place, "accepted", ",".join(new)] += 1
+        self.add_event(plan, place, "accepted", ",".join(new), ",".join(new))
+        if plan["mark"]:
+            self.counts[*place, "send", f"{plan['mark']} accepted {new[0]}"] += 1
         warnings = list(plan["warnings"])
         if "open" in new and "click" not in plan["kinds"] and "click" not in known:
             warnings.append("open_without_click")
@@ -65,6 +70,12 @@ class Oracle:
         if plan["closed"]:
             self.counts[*place, "closed_impression", ""] += 1
         known.update(plan["kinds"], ["dismissed"] if plan["dismissed"] else [])
+
+    def add_event(self, plan, place, verdict, detail, hits) -> None:
+        """An event counts by its verdict, and once more by its version, if it has one."""
+        self.counts[*place, verdict, detail] += 1
+        if plan["version"]:
+            self.counts[*place, "version", f"{plan['version']} {verdict} {hits}".rstrip()] += 1
 
 
 class Maker:
@@ -82,7 +93,7 @@ class Maker:
     def plan(self, event, platform="android", product="standard", **values):
         return dict(app=event.app_id, delivery="", platform=platform, product=product,
                     verdict="accepted", detail="", kinds=[], warnings=[], closed=False,
-                    dismissed=False, message="") | values
+                    dismissed=False, message="", version=event.app_version, mark="") | values
 
     def new_impression(self):
         self.number += 1
@@ -95,11 +106,12 @@ class Maker:
 
     def event(self):
         return self.random.choices(
-            [self.push, self.track_action, self.in_app, self.broken],
-            weights=[10, 6, 3, 1])[0]()
+            [self.push, self.track_action, self.in_app, self.push_send, self.broken],
+            weights=[10, 6, 3, 4, 1])[0]()
 
     def base(self):
-        return e.TrackingEvent(app_id=self.random.choice(APPS), subject_id="person-4711")
+        return e.TrackingEvent(app_id=self.random.choice(APPS), subject_id="person-4711",
+                               app_version=self.random.choice(VERSIONS))
 
     def push(self):
         event, chance = self.base(), self.random
@@ -145,7 +157,7 @@ class Maker:
     def set_consent(self, event, plan) -> None:
         if self.random.random() < 0.1:
             event.consent = self.random.choice([2, 3, 9])
-            plan |= {"verdict": "suppressed_consent", "detail": "", "delivery": ""}
+            plan |= {"verdict": "suppressed_consent", "detail": "", "delivery": "", "version": ""}
 
     def track_action(self):
         event, chance = self.base(), self.random
@@ -183,7 +195,28 @@ class Maker:
             plan |= {"verdict": "suppressed_display"}
         elif share < 0.3:
             message.data_collection_enabled = False
-            plan |= {"verdict": "suppressed_consent", "delivery": ""}
+            plan |= {"verdict": "suppressed_consent", "delivery": "", "version": ""}
+        return event, plan
+
+    def push_send(self):
+        """What a sender did: of few messages too, so that many of its facts are known."""
+        event, chance = self.base(), self.random
+        event.platform = chance.choice([0, 1, 2])
+        send = event.push_send
+        send.delivery_id = chance.choice(DELIVERIES)
+        send.broadlog_id = f"h{chance.randrange(1, MESSAGES):x}"
+        send.outcome, send.display = chance.choice([1, 1, 2, 3]), chance.choice([0, 1, 2, 3])
+        mark = display_name(send.display)
+        if send.outcome != e.PUSH_SEND_OUTCOME_SENT:
+            send.reason = chance.randrange(1, 12)
+            mark = reason_name(send.reason)
+        plan = self.plan(event, ["", "android", "ios"][event.platform], delivery=send.delivery_id,
+                         message=send.broadlog_id, kinds=[SENDS[send.outcome]], mark=mark)
+        if send.reason and chance.random() < 0.1:
+            send.reason = 0
+            plan |= {"verdict": "rejected", "detail": "push_send.reason required", "version": ""}
+            return event, plan
+        self.set_consent(event, plan)
         return event, plan
 
     def broken(self):
@@ -194,7 +227,7 @@ class Maker:
                          detail="push.kind required")
         if self.random.random() < 0.5:
             event.consent = 2
-            plan |= {"delivery": ""}
+            plan |= {"delivery": "", "version": ""}
         return event, plan
 
 
@@ -246,13 +279,28 @@ class Sender:
         return counts
 
 
+def reason_name(number: int) -> str:
+    return e.PushSendReason.Name(number).removeprefix("PUSH_SEND_REASON_").lower()
+
+
+def display_name(number: int) -> str:
+    """"" where it is not said."""
+    return e.PushDisplay.Name(number).removeprefix("PUSH_DISPLAY_").lower() if number else ""
+
+
 def key(row) -> tuple:
     """A row as the oracle counts it."""
     platform = {0: "", 1: "android", 2: "ios"}[row.platform]
     product = {0: "firebase", 1: "standard", 2: "classic"}[row.product]
     name = v.Verdict.Name(row.verdict).removeprefix("VERDICT_").lower()
     detail = ",".join(v.HitKind.Name(hit).removeprefix("HIT_KIND_").lower() for hit in row.hits)
-    if row.warning:
+    if row.counted_verdict:
+        assert not row.verdict, row
+        verdict = v.Verdict.Name(row.counted_verdict).removeprefix("VERDICT_").lower()
+        name = "version" if row.app_version else "send"
+        by = row.app_version or display_name(row.display) or reason_name(row.send_reason)
+        detail = f"{by} {verdict} {detail}".rstrip()
+    elif row.warning:
         name, detail = "warning", v.Warning.Name(row.warning).removeprefix("WARNING_").lower()
     elif row.closed_impression:
         name = "closed_impression"
@@ -266,7 +314,7 @@ def key(row) -> tuple:
 
 @pytest.mark.timeout(3600)
 def test_the_ledger_has_what_was_sent_for_every_key(make_server, amount, seed, figure):
-    """D1 to D58: the sums of all keys are ours, whenever the server was killed."""
+    """D1 to D65: the sums of all keys are ours, whenever the server was killed."""
     requests = amount(SAMPLE, WHOLE) // REQUEST
     maker, oracle = Maker(seed), Oracle()
     server = make_server().start()

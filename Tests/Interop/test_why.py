@@ -2,18 +2,22 @@
 in a sentence with its figures; and nothing is said of what is sound."""
 
 import json
+import os
 import socketserver
 import threading
 
 import grpc
 import pytest
 
+from faults import library
 from protos import event as e
 from protos import service as s
 from test_credentials import KeysFile, bearer
 from test_terminal_commands import run
 
 SECONDS = 10
+# What was sent should have been reported after six hours.
+EARLIER_SECONDS = 7 * 3600
 RECEIVED, DISMISSED, OPENED = 1, 2, 3
 
 
@@ -164,6 +168,59 @@ class App:
         return events
 
 
+    # What its sender and its devices tell together.
+
+    def send(self, number: int, reason: int = 0, **fields) -> e.TrackingEvent:
+        event = e.TrackingEvent(app_id=self.app, platform=e.PLATFORM_ANDROID)
+        event.push_send.MergeFrom(e.PushSend(
+            delivery_id=self.delivery, broadlog_id=f"h{number:x}", reason=reason,
+            outcome=e.PUSH_SEND_OUTCOME_FAILED if reason else e.PUSH_SEND_OUTCOME_SENT, **fields))
+        return event
+
+    def sent(self, count: int, first: int = 0, version: str = "", **fields
+             ) -> list[e.TrackingEvent]:
+        events = [self.send(first + number, **fields) for number in range(count)]
+        for event in events:
+            event.app_version = version
+        return events
+
+    def seen(self, count: int, first: int = 0, version: str = "") -> list[e.TrackingEvent]:
+        events = [self.fcm(first + number, RECEIVED, acs_delivery_tracking="on")
+                  for number in range(count)]
+        for event in events:
+            event.app_version = version
+        return events
+
+    def delivered(self):
+        return self.sent(200) + self.seen(150)
+
+    def unregistered(self):
+        return self.delivered() + self.sent(
+            40, 200, reason=e.PUSH_SEND_REASON_UNREGISTERED)
+
+    def throttled(self):
+        before = App(0)
+        before.app, before.delivery = self.app, self.delivery + "0"
+        return before.sent(100) + self.delivered() + self.sent(
+            30, 200, reason=e.PUSH_SEND_REASON_THROTTLED)
+
+    def without_flag(self):
+        return self.sent(200) + [self.fcm(number, RECEIVED) for number in range(150)]
+
+    def unreported(self):
+        return self.sent(30)
+
+    def shown_by_system(self):
+        return self.sent(120, display=e.PUSH_DISPLAY_SYSTEM) + self.seen(10)
+
+    def reported_twice(self):
+        return self.sent(100) + self.seen(130)
+
+    def silent_version(self):
+        return (self.sent(100, version="3.1") + self.seen(80, version="3.1")
+                + self.sent(50, 100, "3.2"))
+
+
 FCM = type(e.TrackingEvent().push.fcm.data)
 APNS = type(e.TrackingEvent().push.apns)
 MISTAKES = [
@@ -188,6 +245,24 @@ MISTAKES = [
     (App.milliseconds, {"CLOCK_SKEW": "9 of 9 on Android: occur_time is over 5 minutes"}),
     (App.test_messages, {"TEST_MESSAGES": "6 of 6 without a platform: test messages"}),
     (App.display_suppressed, {"DISPLAY_SUPPRESSED": "6 of 6 without a platform"}),
+    (App.delivered, {}),
+    (App.unreported, {}),
+    (App.unregistered, {"TOKENS_UNREGISTERED": "40 of 240 attempts on Android had a token"}),
+    (App.throttled, {"SEND_REASON_GREW": "30 of 230 sends on Android were not made for `throttled`,"
+                     " 13.0 %, and 0.0 % of those of the delivery before, "}),
+    (App.without_flag, {"SENT_WITHOUT_FLAG": "150 of 150 reports on Android came without"}),
+]
+# Of these the server has to be told hours before somebody asks.
+EARLIER_MISTAKES = [
+    (App.delivered, {}),
+    (App.unreported, {"NOTHING_REPORTED": "30 were sent 6 hours ago or earlier, and no app"}),
+    (App.shown_by_system, {"IMPRESSIONS_MISSING": "10 impressions (7) of 120 that were sent on"
+                           " Android 6 hours ago or earlier: 120 were shown by the system"}),
+    (App.reported_twice, {
+        "MORE_IMPRESSIONS_THAN_SENT": "130 impressions (7) on Android, and 100 were sent"}),
+    (App.silent_version, {
+        "VERSION_WITHOUT_REPORTS": "50 were sent to version 3.2 on Android 6 hours ago or earlier,"
+        " and it reports nothing, while others gave 80 reports of 100"}),
 ]
 
 
@@ -210,6 +285,57 @@ def test_a_known_mistake_is_named_and_nothing_else(stub, number):
     assert sentences.keys() == expected.keys(), sentences
     for code, words in expected.items():
         assert words in sentences[code], sentences
+
+
+def test_what_was_sent_hours_ago_is_held_to_what_was_reported(make_server):
+    """At the time nothing is said of it: devices may be off."""
+    if not library("clock"):
+        pytest.skip("no C compiler here, and clock.c has to be compiled")
+    server = make_server(environment=os.environ | {
+        "LD_PRELOAD": str(library("clock")), "CLOCK_SHIFT_SECONDS": str(-EARLIER_SECONDS)}).start()
+    apps = [App(200 + number) for number in range(len(EARLIER_MISTAKES))]
+    with server.channel() as channel:
+        stub = server.stub(channel)
+        for app, (mistake, _) in zip(apps, EARLIER_MISTAKES):
+            send(stub, mistake(app))
+            assert not explain(stub, app.delivery).findings
+    assert server.terminate() == 0
+    for app, (_, expected) in zip(apps, EARLIER_MISTAKES):
+        told = run("why", app.delivery, "--data-dir", server.directory, "--json").stdout
+        sentences = {finding["code"]: finding["sentence"]
+                     for finding in json.loads(told)["findings"]}
+        assert sentences.keys() == expected.keys(), sentences
+        for code, words in expected.items():
+            assert words in sentences[code], sentences
+
+
+def test_the_command_lists_what_was_sent_and_the_version_that_differs(make_server):
+    server = make_server().start()
+    app = App(300)
+    throttled = app.sent(3, 500, reason=e.PUSH_SEND_REASON_THROTTLED)
+    expired = app.sent(2, 510, reason=e.PUSH_SEND_REASON_EXPIRED)
+    for event in expired:
+        event.push_send.outcome = e.PUSH_SEND_OUTCOME_SKIPPED
+    shown = app.sent(60, 600, "3.3", display=e.PUSH_DISPLAY_APP)
+    with server.channel() as channel:
+        stub = server.stub(channel)
+        send(stub, app.silent_version() + throttled + expired + shown
+             + app.seen(48, 600, "3.3"))
+        rows = explain(stub, app.delivery).rows
+    assert {(row.send_reason, row.display, row.events) for row in rows
+            if row.counted_verdict and not row.app_version} == {
+        (e.PUSH_SEND_REASON_THROTTLED, 0, 3), (e.PUSH_SEND_REASON_EXPIRED, 0, 2),
+        (0, e.PUSH_DISPLAY_APP, 60)}
+    texts = [run("why", app.delivery, "--data-dir", server.directory).stdout,
+             run("why", app.delivery, "--target", server.target).stdout]
+    for text in texts:
+        lines = [line.split() for line in text.splitlines()]
+        for line in ("sent 210: shown by app 60", "failed 3: throttled 3",
+                     "not tried 2: expired 2"):
+            assert line.split() in lines, text
+        assert ["3.1", "android", "100", "80", "0", "80", "0", "0"] in lines, text
+        assert ["3.2", "android", "50", "0", "0", "0", "0", "0", "differs"] in lines, text
+        assert ["3.3", "android", "60", "48", "0", "48", "0", "0"] in lines, text
 
 
 def test_the_command_tells_the_same_beside_a_server_of_it_and_behind_it(make_server):
