@@ -331,7 +331,7 @@ def test_the_command_lists_what_was_sent_and_the_version_that_differs(make_serve
     for text in texts:
         lines = [line.split() for line in text.splitlines()]
         for line in ("sent 210: shown by app 60", "failed 3: throttled 3",
-                     "not tried 2: expired 2"):
+                     "skipped 2: expired 2"):
             assert line.split() in lines, text
         assert ["3.1", "android", "100", "80", "0", "80", "0", "0"] in lines, text
         assert ["3.2", "android", "50", "0", "0", "0", "0", "0", "differs"] in lines, text

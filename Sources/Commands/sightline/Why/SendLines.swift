@@ -10,7 +10,7 @@ struct SendLines {
     init(_ rows: [DeliveryAccountLine.Row]) {
         let own = rows.filter { !$0.delivery.isEmpty }
         self.lines = [
-            ("sent", "sent"), ("send_failed", "failed"), ("send_skipped", "not tried"),
+            ("sent", "sent"), ("send_failed", "failed"), ("send_skipped", "skipped"),
         ].compactMap { kind, word in
             let count = own.filter { $0.verdict == "accepted" && $0.detail == kind }
                 .reduce(0) { $0 + $1.events }
