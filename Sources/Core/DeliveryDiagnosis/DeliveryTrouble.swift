@@ -1,4 +1,5 @@
 internal import TrackingJournal
+internal import TrackingRules
 internal import WireFormat
 
 /// A finding with its delivery: a line in the data quality section of a report.
