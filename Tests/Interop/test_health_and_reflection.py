@@ -27,8 +27,8 @@ from stream import METHOD
 SECONDS = 20
 SERVICE = "sightline.v1.TrackingService"
 SERVICES = ["grpc.health.v1.Health", "grpc.reflection.v1.ServerReflection",
-            "grpc.reflection.v1alpha.ServerReflection", "sightline.v1.ErasureService",
-            "sightline.v1.TapService", SERVICE]
+            "grpc.reflection.v1alpha.ServerReflection", "sightline.v1.DeliveryService",
+            "sightline.v1.ErasureService", "sightline.v1.TapService", SERVICE]
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 UNKNOWN_SERVICE = health_pb2.HealthCheckResponse.SERVICE_UNKNOWN

@@ -52,8 +52,9 @@ struct ReflectionTests {
         #expect(
             index.services == [
                 "grpc.health.v1.Health", "grpc.reflection.v1.ServerReflection",
-                "grpc.reflection.v1alpha.ServerReflection", "sightline.v1.ErasureService",
-                "sightline.v1.TapService", "sightline.v1.TrackingService",
+                "grpc.reflection.v1alpha.ServerReflection", "sightline.v1.DeliveryService",
+                "sightline.v1.ErasureService", "sightline.v1.TapService",
+                "sightline.v1.TrackingService",
             ])
         for service in index.services {
             let bytes = try #require(index.file(declaring: service))
