@@ -296,7 +296,7 @@ let core: [Target] = [
     module(
         "Core/TrackingJournal",
         ["CCRC32C", "ConfigurationKeys", "Pacing", "Storage", "TrackingRules", "WireFormat"]
-            + libraries("DequeModule") + sqlite),
+            + libraries("DequeModule", "Logging") + sqlite),
     module("Core/PayloadInspector", ["JSON", "TrackingRules", "WireFormat"]),
     module(
         "Core/TrackingRules", ["CLibcrypto", "ConfigurationKeys", "JSON", "W3CTrace", "WireFormat"]),

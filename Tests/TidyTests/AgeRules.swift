@@ -34,6 +34,10 @@ extension SourceRules {
             "if row.key.hour >= since { self.recentHits &+= hits }":
                 "a figure of a page"
         ],
+        "Core/TrackingJournal/Totals/DeliveryTotalsFile+Format.swift": [
+            "try database.cachedStatement(sql: \"DELETE FROM deliveries WHERE put_time < ?\")":
+                "the time is the retention clock's"
+        ],
         "Core/TrackingJournal/RetentionTimes.swift": [
             "self.spans[last].start.duration(to: time) < self.retention / 100":
                 "a clock that cannot be set",

@@ -8,7 +8,8 @@ extension BoundRegister {
             "TrackingRules/LedgerSubjects", "TrackingRules/RawPayload",
             "TrackingRules/RecordedSteps", "TrackingRules/RequestLedger",
             "TrackingRules/RequestReader", "TrackingRules/SubjectChange", "JSON/JSONObject",
-            "Operations/QuarantinedEvent"),
+            "Operations/QuarantinedEvent", "TrackingJournal/DeliveryTotals",
+            "TrackingServer/PutBatch"),
         BoundRow(
             .one("a stream"), "TrackingServer/RequestIntake", "TrackingServer/RequestTracker",
             "HTTP2Edge/FrameQueue"),

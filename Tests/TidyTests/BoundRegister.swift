@@ -91,6 +91,10 @@ enum BoundRegister {
             "ledger.max_rows"),
         BoundRow(
             .shares(
+                test: "a tenant that uses up deliveries.max_rows leaves others their share"),
+            "deliveries.max_rows"),
+        BoundRow(
+            .shares(
                 test:
                     "beyond quarantine.max_bytes the oldest events of the tenant that has most go "
                     + "first"),

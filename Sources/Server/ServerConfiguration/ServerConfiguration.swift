@@ -43,7 +43,7 @@ package struct ServerConfiguration: Sendable {
     /// The share of them from which on new calls are refused, so that what is under way has room.
     /// It has no key.
     package var bytesInFlightSoftPercent = 80
-    /// Calls that record nothing and may wait until it is their turn. With the largest requests 100
+    /// Calls that record no event and may wait until it is their turn. With the largest requests 100
     /// hold less than half of the bytes in flight.
     package var maxWaitingCalls = 100
     /// What tenants may send.
@@ -52,6 +52,8 @@ package struct ServerConfiguration: Sendable {
     package var stream = StreamConfiguration()
     /// Which refused events are kept.
     package var quarantine = QuarantineConfiguration()
+    /// Which totals of deliveries are kept.
+    package var deliveries = DeliveryTotalsConfiguration()
     /// How recipients are named in what is recorded.
     package var privacy = PrivacyConfiguration()
     /// What readers of verdicts may cost.
@@ -211,12 +213,12 @@ extension ServerConfiguration: KeyedConfiguration {
                 unit: "bytes"),
             .number(
                 "limits.waiting_calls", \.maxWaitingCalls, 1...10_000,
-                "calls that record nothing (ExplainEvents, InspectPayload, ExplainDelivery) that "
-                    + "may wait until it is their turn, by tenant; each of N tenants may have the "
-                    + "N-th part of them in any case", unit: "calls"),
+                "calls that record no event (ExplainEvents, InspectPayload, ExplainDelivery, "
+                    + "PutDeliveries) that may wait until it is their turn, by tenant; each of N "
+                    + "tenants may have the N-th part of them in any case", unit: "calls"),
         ],
         Self.keys(of: \.stream), Self.keys(of: \.quotas), Self.keys(of: \.journal),
-        Self.keys(of: \.journal.ledger),
+        Self.keys(of: \.journal.ledger), Self.keys(of: \.deliveries),
         SinkKind.allCases.flatMap(\.row.keys),
         [
             .number(

@@ -1,0 +1,111 @@
+internal import Foundation
+internal import GRDB
+package import Logging
+package import Pacing
+internal import Storage
+internal import Synchronization
+
+/// deliveries.db: the totals of deliveries that senders have put, by tenant. It is separate from
+/// the journal because a put replaces what was there, and the journal's records only add up: the
+/// newest put of 100,000 deliveries would have to be in every checkpoint.
+///
+/// What a put has stored is on disk before it returns, whole or not at all. Nothing else is ever
+/// evicted for it; what was put too long ago is deleted.
+package struct DeliveryTotalsFile: DeliveryTotalsStoring {
+    /// The file's name in the data directory.
+    package static let name = "deliveries.db"
+
+    private let file: DataFile
+    private let maxRows: Int
+    private let retainMicroseconds: Int64
+    private let retention: Retention
+
+    /// Decides up to which time deliveries may be deleted.
+    private final class Retention: Sendable {
+        let clock: Mutex<RetentionClock>
+        init(_ clock: RetentionClock) { self.clock = Mutex(clock) }
+    }
+
+    /// Opens the file, creating it if missing.
+    ///
+    /// - Throws: `FileFormatError`, or SQLite's error if the file is unusable.
+    package init(
+        directory: String, _ configuration: DeliveryTotalsConfiguration,
+        retention: RetentionClock = RetentionClock(.microseconds), logger: Logger?
+    ) throws {
+        self.file = try DataFile(
+            path: directory + "/" + Self.name, format: Self.format, busyTimeout: .seconds(5),
+            queue: DispatchWorkQueue("sightline.deliveries"), logger: logger)
+        self.maxRows = configuration.maxRows
+        self.retainMicroseconds = Int64(configuration.retainDays) * 86_400_000_000
+        self.retention = Retention(retention)
+    }
+
+    /// Stores totals of a tenant, and deletes deliveries of all tenants that were put too long ago.
+    package func put(
+        _ deliveries: [DeliveryTotals], of tenant: String, now: Int64
+    ) async throws -> [Int] {
+        try await self.file.write { database in
+            let stored = try self.lastTime(in: database)
+            let time = self.retention.clock.withLock { $0.time(now, stored: stored) }
+            try Self.deleteOld(before: time.oldest(keeping: self.retainMicroseconds), in: database)
+            var room = try Room(of: tenant, maxRows: self.maxRows, in: database)
+            return try deliveries.indices.filter { index in
+                let totals = deliveries[index]
+                let isNew = try !Self.delete(totals.delivery, of: tenant, in: database)
+                guard !isNew || room.take() else { return true }
+                try Self.insert(totals, of: tenant, putTime: time.latest, in: database)
+                return false
+            }
+        }
+    }
+
+    /// The totals of a delivery, of one tenant or of each.
+    package func totals(
+        of delivery: String, tenant: String?
+    ) async throws -> [DeliveryTotals] {
+        try await self.file.read { try Self.totals(of: delivery, tenant: tenant, in: $0) }
+    }
+
+    /// The last day that is stored, by which a clock that jumped is recognized.
+    private func lastTime(in database: Database) throws -> Int64? {
+        guard self.retention.clock.withLock({ $0.isNew }) else { return nil }
+        let day = RetentionClock.Unit.microseconds.rawValue
+        let days = try Int64.fetchAll(
+            database, sql: "SELECT DISTINCT put_time / \(day) FROM deliveries")
+        return RetentionClock.lastDay(of: days).map { $0 &* day }
+    }
+
+    /// What is left of the tenant's share.
+    private struct Room {
+        private let maxRows: Int
+        private let tenants: Int
+        private var used: Int
+        private var part: Int
+
+        init(of tenant: String, maxRows: Int, in database: Database) throws {
+            let owner = Data(tenant.utf8)
+            func number(_ sql: String) throws -> Int {
+                try Int.fetchOne(
+                    database, sql: "SELECT \(sql) FROM tenants WHERE tenant <> ?",
+                    arguments: [owner]) ?? 0
+            }
+            self.maxRows = maxRows
+            self.part =
+                try Int.fetchOne(
+                    database, sql: "SELECT deliveries FROM tenants WHERE tenant = ?",
+                    arguments: [owner]) ?? 0
+            self.used = self.part + (try number("sum(deliveries)"))
+            self.tenants = try number("count(*)") + 1
+        }
+
+        mutating func take() -> Bool {
+            let hasRoom = TenantShares.hasRoom(
+                for: 1, part: self.part, used: self.used, tenants: self.tenants,
+                bound: self.maxRows)
+            guard hasRoom else { return false }
+            (self.part, self.used) = (self.part + 1, self.used + 1)
+            return true
+        }
+    }
+}
