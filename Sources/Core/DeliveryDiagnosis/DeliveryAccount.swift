@@ -30,6 +30,8 @@ package struct DeliveryAccount: Sendable {
     /// The rows from which an account is made. Reading them is fast, which matters because the
     /// journal waits meanwhile.
     package struct Source: Sendable {
+        /// What the tenant has put of the delivery as a whole; nil if it has not.
+        package var totals: DeliveryTotals?
         fileprivate let tenant: String
         fileprivate let delivery: String
         fileprivate let rows: [LedgerCount]
@@ -82,7 +84,8 @@ package struct DeliveryAccount: Sendable {
         self.findings =
             DeliveryDiagnosis(
                 of: source.delivery, rows: own, unnamed: others,
-                before: source.before.prefix(Self.maxRows).map(\.row), hour: source.hour
+                before: source.before.prefix(Self.maxRows).map(\.row), hour: source.hour,
+                totals: source.totals
             ).findings
     }
 }
@@ -90,17 +93,24 @@ package struct DeliveryAccount: Sendable {
 extension Ledger {
     /// The accounts of a delivery: of one tenant, or of each tenant that has rows of it. If none
     /// has rows of it, of each tenant that has rows at all. Reads the whole table.
-    package func accounts(of delivery: String, tenant: String?) -> [DeliveryAccount] {
-        if let tenant { return [DeliveryAccount(of: delivery, tenant: tenant, in: self)] }
+    ///
+    /// - Parameter totals: what tenants have put of the delivery.
+    package func accounts(
+        of delivery: String, tenant: String?, totals: [DeliveryTotals] = []
+    ) -> [DeliveryAccount] {
+        func account(_ tenant: String) -> DeliveryAccount {
+            var source = DeliveryAccount.Source(of: delivery, tenant: tenant, in: self)
+            source.totals = totals.first { $0.tenant.equals(tenant) }
+            return DeliveryAccount(source)
+        }
+        if let tenant { return [account(tenant)] }
         let rows = self.all
         let cut = String(
             decoding: Self.cut(delivery, to: LedgerSubject.nameBytes), as: UTF8.self)
         let owners = Set(rows.lazy.filter { $0.delivery.equals(cut) }.map(\.tenant))
         let tenants = owners.isEmpty ? Set(rows.lazy.map(\.tenant)) : owners
         let named = tenants.isEmpty ? ["default"] : tenants.sorted()
-        return named.prefix(Self.maxAccounts).map {
-            DeliveryAccount(of: delivery, tenant: $0, in: self)
-        }
+        return named.prefix(Self.maxAccounts).map(account)
     }
 
     private static let maxAccounts = 100

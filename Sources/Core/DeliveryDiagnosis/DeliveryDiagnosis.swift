@@ -30,9 +30,10 @@ package struct DeliveryDiagnosis: Sendable {
     ///   - unnamed: rows of the same tenant whose events have no delivery.
     ///   - before: rows of the delivery that was sent before it; empty if there is none.
     ///   - hour: now, in hours since 1970.
+    ///   - totals: what its sender has put of it as a whole; nil if it has not.
     package init(
         of delivery: String, rows: [LedgerRow], unnamed: [LedgerRow], before: [LedgerRow] = [],
-        hour: UInt32
+        hour: UInt32, totals: DeliveryTotals? = nil
     ) {
         let byPlatform = DeliveryCounts.byPlatform(rows, hour: hour)
         let countsBefore = DeliveryCounts.byPlatform(before, hour: hour)
@@ -54,6 +55,7 @@ package struct DeliveryDiagnosis: Sendable {
         }
         findings += Self.findings(
             unnamed: Self.concerned(unnamed, by: rows), isAnyAccepted: isAnyAccepted)
+        if let difference = Self.difference(of: totals, from: rows) { findings.append(difference) }
         if let incomplete = Self.incomplete(unnamed) { findings.append(incomplete) }
         findings = findings.enumerated().sorted {
             ($1.element.weight, $0.offset) < ($0.element.weight, $1.offset)

@@ -43,6 +43,7 @@ package struct DeliveryFinding: Sendable, Equatable {
         case tokensUnregistered = "TOKENS_UNREGISTERED"
         case sendReasonGrew = "SEND_REASON_GREW"
         case sentWithoutFlag = "SENT_WITHOUT_FLAG"
+        case totalsDiffer = "TOTALS_DIFFER"
         case incomplete = "INCOMPLETE"
     }
 }
