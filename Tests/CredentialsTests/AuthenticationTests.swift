@@ -121,6 +121,7 @@ struct AuthenticationTests {
                     for method in [
                         Method.StreamEvents.descriptor, Method.RecordEvents.descriptor,
                         Method.ExplainEvents.descriptor, Method.InspectPayload.descriptor,
+                        Sightline_V1_DeliveryService.Method.PutDeliveries.descriptor,
                     ] {
                         client.metadata = [:]
                         let missing = try await self.outcome(client, method)

@@ -81,6 +81,9 @@ struct ServiceErrorTests {
         Row(
             error: .erasureFailed("another subject is being forgotten"), reason: "ERASURE_FAILED",
             code: .unavailable, retryDelay: .seconds(1)),
+        Row(
+            error: .deliveriesFailed("disk full"), reason: "DELIVERIES_FAILED", code: .unavailable,
+            retryDelay: .seconds(1)),
         Row(error: .internalFailure, reason: "INTERNAL_FAILURE", code: .internalError),
     ]
 

@@ -35,12 +35,15 @@ package struct AdminObservations {
     ///   - recovery: judges kept events again for the socket.
     ///   - subjects: forgets subjects for the socket.
     ///   - ledger: returns the ledger's present state.
+    ///   - totals: returns what tenants have put of a delivery, or one of them.
     ///   - notReadyReasons: returns the reasons why the server is not ready, for people;
     ///     empty if it is.
     ///   - onListening: called with the page's URL once the port is bound.
     package func services(
         build: Build, directory: String, registry: MetricsRegistry, sinks: any SinkOperator,
-        ledger: @escaping @Sendable () async -> Ledger, tap: VerdictTap,
+        ledger: @escaping @Sendable () async -> Ledger,
+        totals: @escaping @Sendable (String, _ tenant: String?) async throws -> [DeliveryTotals],
+        tap: VerdictTap,
         recovery: any EventRecovery, subjects: any SubjectForgetting,
         notReadyReasons: @escaping @Sendable () -> [String],
         logger: Logger,
@@ -56,7 +59,8 @@ package struct AdminObservations {
             page: AdminPage(), hostNames: self.configuration.hostNames)
         let socket = AdminSocket(
             directory: directory, configuration: self.configuration,
-            routes: routes, sinks: SinkRoutes(sinks: sinks), ledger: LedgerRoutes(ledger: ledger),
+            routes: routes, sinks: SinkRoutes(sinks: sinks),
+            ledger: LedgerRoutes(ledger: ledger, totals: totals),
             tap: TapRoutes(tap: tap), quarantine: QuarantineRoutes(recovery: recovery),
             privacy: PrivacyRoutes(subjects: subjects), logger: logger)
         guard let address = self.configuration.address else { return [statistics, socket] }

@@ -6,6 +6,8 @@ internal import TrackingJournal
 /// a flag's value as a client sent it.
 struct LedgerRoutes: Sendable {
     let ledger: @Sendable () async -> Ledger
+    /// What tenants have put of a delivery.
+    let totals: @Sendable (String, _ tenant: String?) async throws -> [DeliveryTotals]
 
     func add(to router: Router<BasicRequestContext>) {
         router.get("/ledger") { request, _ in
@@ -13,8 +15,10 @@ struct LedgerRoutes: Sendable {
             guard let delivery = query["delivery"], !delivery.isEmpty else {
                 return AdminAnswer.text(.badRequest, "delivery has to be the delivery's id")
             }
+            let tenant = query["tenant"].map(String.init)
+            let totals = try await self.totals(String(delivery), tenant)
             let accounts = await self.ledger().accounts(
-                of: String(delivery), tenant: query["tenant"].map(String.init))
+                of: String(delivery), tenant: tenant, totals: totals)
             return try AdminAnswer.json(.ok, accounts.map(DeliveryAccountLine.init))
         }
         router.get("/ledger/candidates") { request, _ in

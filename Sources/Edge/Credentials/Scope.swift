@@ -6,4 +6,6 @@ package enum Scope: String, Sendable, CaseIterable {
     case unmask
     /// Forget its tenant's recipients.
     case erase
+    /// Put totals of its tenant's deliveries.
+    case deliveries
 }

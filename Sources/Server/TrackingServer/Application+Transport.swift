@@ -5,13 +5,13 @@ internal import HTTP2Edge
 internal import Logging
 internal import Operations
 internal import ServerConfiguration
+internal import TrackingJournal
 
 extension Application {
     /// The gRPC server, with the interceptors that check each call's credentials.
     static func server(
         configuration: ServerConfiguration, ingest: Ingest, board: HealthBoard,
-        connections: OpenConnections, access: Access, subjects: any SubjectForgetting,
-        logger: Logger
+        connections: OpenConnections, access: Access, stores: DataStores, logger: Logger
     ) throws -> GRPCServer<HTTP2ServerTransport.Posix> {
         let transport = HTTP2ServerTransport.Posix(
             address: configuration.host.contains(":")
@@ -33,7 +33,8 @@ extension Application {
         return GRPCServer(
             transport: transport,
             services: try Self.services(
-                configuration: configuration, ingest: ingest, board: board, subjects: subjects),
+                configuration: configuration, ingest: ingest, board: board,
+                subjects: stores.eraser, deliveries: stores.deliveries),
             interceptors: interceptors)
     }
 
@@ -48,20 +49,24 @@ extension Application {
             openConnections: connections,
             messageLimits: MessageLimits(
                 configuration.edge, streamPath: TrackingService.streamPath,
-                methodBytes: TrackingService.messageBytes, buffered: ingest.budget.buffered),
+                methodBytes: TrackingService.messageBytes.merging(DeliveryService.messageBytes) {
+                    max($0, $1)
+                }, buffered: ingest.budget.buffered),
             termination: EdgeTrailers.termination(onRefusal: ingest.metrics.countRefusal))
         return .defaults { pipeline.install(in: &$0) }
     }
 
-    /// The tracking service, health checks, the tap, erasure and server reflection.
+    /// The tracking service, health checks, the tap, erasure, totals and server reflection.
     static func services(
         configuration: ServerConfiguration, ingest: Ingest, board: HealthBoard,
-        subjects: any SubjectForgetting
+        subjects: any SubjectForgetting, deliveries: any DeliveryTotalsStoring
     ) throws -> [any RegistrableRPCService] {
         let services: [any RegistrableRPCService] = [
-            TrackingService(ingest: ingest, stream: configuration.stream),
+            TrackingService(
+                ingest: ingest, stream: configuration.stream, deliveries: deliveries),
             HealthService(board: board), TapService(verdicts: ingest.tap),
             ErasureService(ingest: ingest, subjects: subjects),
+            DeliveryService(ingest: ingest, deliveries: deliveries),
         ]
         guard configuration.isReflectionEnabled else { return services }
         return services + [

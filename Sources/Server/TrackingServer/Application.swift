@@ -87,7 +87,7 @@ package struct Application: Sendable {
         let grpc = GRPCService(
             server: try Self.server(
                 configuration: configuration, ingest: ingest, board: board,
-                connections: connections, access: access, subjects: stores.eraser, logger: logger),
+                connections: connections, access: access, stores: stores, logger: logger),
             board: board, connections: connections, tap: ingest.tap,
             address: "\(configuration.host):\(configuration.port)", adminBound: adminBound,
             drainTimes: (configuration.drainDelay, configuration.drainTimeout), logger: logger,
@@ -104,8 +104,8 @@ package struct Application: Sendable {
             board: board, reloader: reloader, certificates: access.certificates,
             spans: self.spans?.counts)
         let admin = observations.services(
-            build: build, directory: directory, registry: metrics.registry,
-            sinks: stores.sinks, ledger: { await journal.ledger() }, tap: ingest.tap,
+            build: build, directory: directory, registry: metrics.registry, sinks: stores.sinks,
+            ledger: { await journal.ledger() }, totals: stores.deliveries.totals, tap: ingest.tap,
             recovery: Recovery(of: stores.quarantine?.file, record: ingest.recover),
             subjects: stores.eraser, notReadyReasons: { board.notReadyReasons }, logger: logger,
             onListening: { address in

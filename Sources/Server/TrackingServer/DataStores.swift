@@ -12,6 +12,7 @@ internal import TrackingRules
 struct DataStores {
     let sinks: RunningSinks
     let quarantine: Quarantine?
+    let deliveries: DeliveryTotalsFile
     let eraser: SubjectEraser
     /// Whose events are recorded without a subject, and delivered without one.
     let forgotten: ForgottenSubjects
@@ -42,6 +43,8 @@ struct DataStores {
         let quarantine = try Self.quarantine(
             configuration: configuration, version: version, forgotten: forgotten.subjects,
             logger: logger)
+        self.deliveries = try DeliveryTotalsFile(
+            directory: directory, configuration.deliveries, logger: logger)
         self.sinks = sinks
         self.forgotten = forgotten.subjects
         self.quarantine = quarantine

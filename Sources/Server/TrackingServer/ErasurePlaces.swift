@@ -4,6 +4,7 @@ internal import Logging
 internal import Operations
 internal import ServerConfiguration
 internal import SinkKit
+internal import TrackingJournal
 internal import TrackingRules
 
 /// The places where a subject is erased: the sinks, and the data directory. Each entry of the
@@ -22,8 +23,10 @@ struct ErasurePlaces: Sendable {
     private static let (letters, journal) = ("dead_letters.db", "journal")
     /// What SQLite adds to the name of a database.
     private static let suffixes = ["-wal", "-shm", "-journal"]
-    /// The entries that hold no id: locks, sockets and hashes.
-    private static let withoutIDs: Set = ["lock", "admin.sock", ".admin", ForgottenFile.name]
+    /// The entries that hold no id: locks, sockets, hashes and totals.
+    private static let withoutIDs: Set = [
+        "lock", "admin.sock", ".admin", ForgottenFile.name, DeliveryTotalsFile.name,
+    ]
     /// The entries of the journal's directory that the place of the journal stands for.
     private static let ofJournal: Set = ["checkpoint.db", "ballast"]
     private static let segmentPrefix = "segment-"

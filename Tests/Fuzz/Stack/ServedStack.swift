@@ -80,7 +80,7 @@ final class ServedStack: @unchecked Sendable {
             transport: transport,
             services: try Application.services(
                 configuration: configuration, ingest: self.ingest, board: board,
-                subjects: NothingToErase()))
+                subjects: NothingToErase(), deliveries: NothingToKeep()))
         Task.detached {
             do {
                 try await server.serve()
@@ -198,4 +198,12 @@ private struct NothingToErase: SubjectForgetting {
     func forget(_ id: String, of tenant: String) async throws -> ErasureReceipt {
         ErasureReceipt(places: [])
     }
+}
+
+private struct NothingToKeep: DeliveryTotalsStoring {
+    func put(
+        _ deliveries: [DeliveryTotals], of tenant: String, now: Int64
+    ) async throws -> [Int] { [] }
+
+    func totals(of delivery: String, tenant: String?) async throws -> [DeliveryTotals] { [] }
 }

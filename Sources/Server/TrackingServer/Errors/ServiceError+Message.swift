@@ -56,6 +56,7 @@ extension ServiceError {
                 + "back later"
         case .tapsExceeded(let limit, let key): "\(TapRefusal.exceeded(limit, key: key))"
         case .erasureFailed(let reason): "the subject is not forgotten: \(reason)"
+        case .deliveriesFailed(let reason): "no totals are stored: \(reason)"
         case .internalFailure:
             "the server cannot read a message that is within its limits, which is a bug: report it"
         }

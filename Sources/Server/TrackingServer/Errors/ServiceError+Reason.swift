@@ -20,6 +20,7 @@ extension ServiceError {
         case watchersExceeded = "WATCHERS_EXCEEDED"
         case tapsExceeded = "TAPS_EXCEEDED"
         case erasureFailed = "ERASURE_FAILED"
+        case deliveriesFailed = "DELIVERIES_FAILED"
         // For calls that the gRPC library ends itself: see EdgeTrailers.
         case unimplemented = "UNIMPLEMENTED"
         case callEnded = "CALL_ENDED"

@@ -50,6 +50,8 @@ enum ServiceError {
     case tapsExceeded(limit: Int, key: String)
     /// A subject cannot be forgotten now.
     case erasureFailed(String)
+    /// Totals of deliveries cannot be written now.
+    case deliveriesFailed(String)
     /// The gRPC library cannot read data in which nothing is wrong.
     case internalFailure
 
@@ -108,6 +110,7 @@ enum ServiceError {
         case .watchersExceeded: .watchersExceeded
         case .tapsExceeded: .tapsExceeded
         case .erasureFailed: .erasureFailed
+        case .deliveriesFailed: .deliveriesFailed
         case .internalFailure: .internalFailure
         }
     }
@@ -119,7 +122,7 @@ enum ServiceError {
             .invalidArgument
         case .request(let violation):
             violation.code == .tooLarge ? .resourceExhausted : .invalidArgument
-        case .closing, .overloaded, .erasureFailed: .unavailable
+        case .closing, .overloaded, .erasureFailed, .deliveriesFailed: .unavailable
         case .credentialsMissing, .credentialsRefused, .credentialsExpired: .unauthenticated
         case .scopeMissing: .permissionDenied
         case .quota, .metadata, .messageTooLarge, .watchersExceeded, .tapsExceeded:
@@ -145,7 +148,8 @@ enum ServiceError {
         case .messageTooLarge, .messageFlag, .messageNotInflated: [self.badRequest("request")]
         case .serviceUnknown: [self.badRequest("service")]
         case .closing: [.retryInfo(delay: .zero)]
-        case .overloaded, .erasureFailed: [.retryInfo(delay: RetryDelay.duration)]
+        case .overloaded, .erasureFailed, .deliveriesFailed:
+            [.retryInfo(delay: RetryDelay.duration)]
         case .quota(let excess, let tenant):
             [self.quotaFailure("tenant:\(tenant)"), .retryInfo(delay: excess.wait)]
         case .watchersExceeded, .tapsExceeded:

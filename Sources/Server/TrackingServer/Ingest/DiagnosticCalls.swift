@@ -10,7 +10,7 @@ internal import SwiftProtobuf
 internal import TrackingJournal
 internal import TrackingRules
 
-/// Serves calls that record nothing, on a thread of their own. So they use at most one core, and
+/// Serves calls that record no event, on a thread of their own. So they use at most one core, and
 /// compete with streams only if there is no other. `Ingest.runDiagnostic` serves one at a time.
 actor DiagnosticCalls {
     /// The queue of these calls.
@@ -42,7 +42,8 @@ actor DiagnosticCalls {
     ///
     /// - Throws: the status of a malformed request, or of one that names no delivery.
     func explainDelivery(
-        _ request: RequestBuffer, of tenant: String, in journal: Journal
+        _ request: RequestBuffer, of tenant: String, in journal: Journal,
+        _ deliveries: (any DeliveryTotalsStoring)?
     ) async throws -> Sightline_V1_ExplainDeliveryResponse {
         let message: Sightline_V1_ExplainDeliveryRequest = try Self.message(request)
         guard !message.deliveryID.isEmpty else {
@@ -59,10 +60,14 @@ actor DiagnosticCalls {
                         + "send the delivery's own id")
             ).status
         }
-        return .init(await journal.account(of: message.deliveryID, tenant: tenant))
+        // Without them the account says what it says, less one comparison.
+        let totals = try? await deliveries?.totals(of: message.deliveryID, tenant: tenant)
+        return .init(
+            await journal.account(
+                of: message.deliveryID, tenant: tenant, totals: totals?.first))
     }
 
-    private static func message<Message: SwiftProtobuf.Message>(
+    static func message<Message: SwiftProtobuf.Message>(
         _ request: RequestBuffer
     ) throws -> Message {
         do {

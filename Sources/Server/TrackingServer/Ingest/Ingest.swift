@@ -30,7 +30,7 @@ final class Ingest: Sendable {
     /// The bytes of the smallest run that is admitted there, and the results of the shortest answer
     /// that is made there. Less is not worth two changes of threads, of some 60 µs each.
     static let (bulkBytes, bulkResults) = (64 << 10, 64)
-    /// Serves calls that record nothing, one at a time: whoever is served holds the lock.
+    /// Serves calls that record no event, one at a time: whoever is served holds the lock.
     let diagnosticCalls = DiagnosticCalls()
     let diagnosticLock = AsyncLock()
     /// Bounds those that wait, and the one that is served.

@@ -9,12 +9,15 @@ internal import ServiceContextModule
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import Telemetry
+internal import TrackingJournal
 internal import TrackingRules
 
 /// Registers the five methods of sightline.v1.TrackingService, so that events arrive as bytes.
 struct TrackingService: RegistrableRPCService {
     let ingest: Ingest
     let stream: StreamConfiguration
+    /// The totals that ExplainDelivery compares with facts; nil for none.
+    var deliveries: (any DeliveryTotalsStoring)?
 
     func registerMethods(with router: inout RPCRouter<some ServerTransport>) {
         typealias Method = Sightline_V1_TrackingService.Method
@@ -196,11 +199,11 @@ struct TrackingService: RegistrableRPCService {
     ) async throws -> StreamingServerResponse<Sightline_V1_ExplainDeliveryResponse> {
         let allowance = try self.ingest.allowance(of: caller.tenant, request.metadata)
         let bytes = try await Self.onlyMessage(of: request)
-        let journal = self.ingest.journal
         let answer = try await self.ingest.runDiagnostic(
             bytes, events: 1, allowance: allowance
         ) { calls in
-            try await calls.explainDelivery(bytes, of: caller.tenant.name, in: journal)
+            try await calls.explainDelivery(
+                bytes, of: caller.tenant.name, in: self.ingest.journal, self.deliveries)
         }
         return StreamingServerResponse(single: ServerResponse(message: answer))
     }
@@ -248,7 +251,7 @@ struct TrackingService: RegistrableRPCService {
     }
 
     /// The single message of a unary request.
-    private static func onlyMessage<Message>(
+    static func onlyMessage<Message>(
         of request: StreamingServerRequest<Message>
     ) async throws -> Message {
         var messages = request.messages.makeAsyncIterator()
