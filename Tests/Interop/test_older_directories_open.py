@@ -112,7 +112,7 @@ def check_forgotten_and_known(server, expected: dict) -> None:
     (0, 0, "has format 0 of a build before formats were numbered from 1"),
     (9, 1, "has the application id 9, which is another program's"),
 ], ids=["newer", "former", "unnumbered", "foreign"])
-@pytest.mark.parametrize("name", DATABASES)
+@pytest.mark.parametrize("name", (*DATABASES, "deliveries.db"))
 def test_a_database_of_another_build_stops_the_start(
         make_server, name, application, version, words):
     """Exit 78, the file named and unchanged; the commands that read it say the same."""
@@ -131,6 +131,8 @@ def test_a_database_of_another_build_stops_the_start(
         "dead_letters.db": [("replay", *where), ("replay", "--dry-run", *where),
                             ("tail", "--rejected", *where)],
         "quarantine.db": [("recover", "--dry-run", *where)],
+        "deliveries.db": [("deliveries", "list", *where), ("report", *where),
+                          ("why", "56c4", *where)],
         "journal/checkpoint.db": [("why", "56c4", *where)],
     }.get(name, [])
     for command in commands:

@@ -61,9 +61,9 @@ struct DeliveryNamesTests {
 
     @Test("as many deliveries as the limit are read, and no more")
     func limit() throws {
-        let rows = (1...DeliveryNames.maxRows).map { "\n\($0)" }.joined()
+        let rows = (1...DeliveryTotalsTable.maxRows).map { "\n\($0)" }.joined()
         let names = try DeliveryNames(csv: Data("id\(rows)".utf8))
-        #expect(names["\(DeliveryNames.maxRows)"] != nil)
+        #expect(names["\(DeliveryTotalsTable.maxRows)"] != nil)
         #expect(throws: DeliveryNamesError.self) {
             try DeliveryNames(csv: Data("id\(rows)\nmore".utf8))
         }

@@ -1,123 +1,97 @@
 package import DeliveryDiagnosis
 package import Foundation
+package import TrackingJournal
 internal import WireFormat
 
-/// What Campaign knows about its deliveries, and hits do not contain: their names, and to how many
-/// recipients each was delivered. Read from CSV with the columns id, name and delivered, in the
-/// order of its heading; only id is required.
+/// The names and totals of deliveries that a report adds to their hits: of a file, or of those that
+/// tenants have put on a server.
 package struct DeliveryNames: Sendable {
     /// The entry of one delivery.
     package struct Entry: Sendable, Equatable {
-        /// The delivery's name; nil if the file has none.
+        /// The delivery's name; nil if it has none.
         package var name: String?
-        /// The number of recipients; nil if the file has none.
+        /// The number of messages that a push service took; nil if that is not known.
         package var delivered: Int?
+        /// The number of messages that somebody tried to send; nil if that is not known.
+        package var sent: Int?
+        /// The number of messages that a push service did not take; nil if that is not known.
+        package var failed: Int?
+        /// When the delivery was sent, in microseconds since 1970; nil if that is not known.
+        package var sentTime: Int64?
     }
 
-    /// The maximum bytes of a file. The caller enforces it.
-    package static let maxBytes = 16 << 20
-    /// The maximum rows of a file.
-    package static let maxRows = 200_000
+    /// A delivery. A file tells of no tenant: its deliveries are those of any, and theirs is empty.
+    struct Key: Hashable, Comparable {
+        let id: ExactText
+        let tenant: ExactText
 
-    private let entries: [ExactText: Entry]
+        static func < (one: Key, other: Key) -> Bool {
+            (one.id, one.tenant) < (other.id, other.tenant)
+        }
+    }
 
-    /// Reads CSV (RFC 4180) in UTF-8.
+    private let entries: [Key: Entry]
+
+    /// Reads CSV in UTF-8, as of a `DeliveryTotalsTable`.
     ///
     /// - Throws: `DeliveryNamesError` with the line of the first fault.
     package init(csv: Data) throws(DeliveryNamesError) {
-        guard let text = String(data: csv, encoding: .utf8) else {
-            throw DeliveryNamesError(line: nil, reason: "it is not UTF-8; save it as CSV in UTF-8")
-        }
-        var reader = CSVReader(text)
-        guard let heading = try reader.next() else {
-            throw DeliveryNamesError(
-                line: 1, reason: "it is empty; it begins with id,name,delivered")
-        }
-        let columns = try Columns(heading.cells)
-        var entries: [ExactText: Entry] = [:]
-        while let row = try reader.next() {
-            guard entries.count < Self.maxRows else {
-                throw DeliveryNamesError(
-                    line: row.line, reason: "at most \(Self.maxRows) deliveries are read")
-            }
-            let (id, entry) = try columns.entry(of: row)
-            guard entries.updateValue(entry, forKey: ExactText(id)) == nil else {
-                throw DeliveryNamesError(
-                    line: row.line, reason: "the delivery \(id.printable) stands twice; keep one")
-            }
-        }
-        self.entries = entries
+        self.init(try DeliveryTotalsTable(csv: csv).rows.map(\.totals))
     }
 
-    /// The ids of all deliveries in the file.
-    var ids: Dictionary<ExactText, Entry>.Keys { self.entries.keys }
+    /// The names of deliveries, each once.
+    package init(_ deliveries: [DeliveryTotals]) {
+        self.entries = Dictionary(
+            deliveries.map { totals in
+                let key = Key(id: ExactText(totals.delivery), tenant: ExactText(totals.tenant))
+                let entry = Entry(
+                    name: totals.name, delivered: totals.delivered, sent: totals.sent,
+                    failed: totals.failed, sentTime: totals.sentTime)
+                return (key, entry)
+            }
+        ) { $1 }
+    }
+
+    /// The deliveries that a report has a row of even if they have no hit. Those of a tenant are
+    /// left out if they were sent outside of its times, and of a report of one app, for nobody
+    /// knows whether they are its own.
+    func deliveries(of query: ReportQuery) -> Set<Key> {
+        Set(
+            self.entries.lazy.filter { key, entry in
+                if let delivery = query.delivery, key.id != ExactText(delivery) { return false }
+                if key.tenant.text.isEmpty { return true }
+                if let tenant = query.tenant, key.tenant != ExactText(tenant) { return false }
+                guard query.app == nil else { return false }
+                guard let time = entry.sentTime else { return true }
+                if let since = query.since, time < since { return false }
+                if let until = query.until, time >= until { return false }
+                return true
+            }.map(\.key))
+    }
 
     /// The deliveries that a search may mean.
-    package func candidates(of search: DeliverySearch) -> [DeliverySearch.Candidate] {
+    ///
+    /// - Parameter tenant: the only tenant whose deliveries are looked at; nil for all.
+    package func candidates(
+        of search: DeliverySearch, tenant: String? = nil
+    ) -> [DeliverySearch.Candidate] {
         DeliverySearch.best(
-            of: self.entries.compactMap { id, entry in
-                search.candidate(tenant: "", delivery: id.text, name: entry.name)
+            of: self.entries.compactMap { key, entry in
+                if let tenant, !key.tenant.text.isEmpty, key.tenant != ExactText(tenant) {
+                    return nil
+                }
+                return search.candidate(
+                    tenant: key.tenant.text, delivery: key.id.text, name: entry.name)
             })
     }
 
-    /// The entry of a delivery.
-    package subscript(id: String) -> Entry? { self.entries[ExactText(id)] }
-}
-
-/// Why a file of deliveries cannot be used.
-package struct DeliveryNamesError: Error, Equatable, CustomStringConvertible {
-    /// The line of the fault, from 1; nil for the whole file.
-    package let line: Int?
-    /// What is wrong, and the fix.
-    package let reason: String
-
-    /// The place and the reason.
-    package var description: String {
-        self.line.map { "line \($0): \(self.reason)" } ?? self.reason
-    }
-}
-
-/// The positions of the columns.
-private struct Columns {
-    private let id: Int
-    private let name: Int?
-    private let delivered: Int?
-
-    init(_ heading: [String]) throws(DeliveryNamesError) {
-        let names = heading.map { $0.trimmingCharacters(in: .whitespaces).lowercased() }
-        guard let id = names.firstIndex(of: "id") else {
-            throw DeliveryNamesError(
-                line: 1,
-                reason:
-                    "no column is named id: it is \(names.joined(separator: ",").printable); begin "
-                    + "the file with id,name,delivered")
-        }
-        self.id = id
-        self.name = names.firstIndex(of: "name")
-        self.delivered = names.firstIndex(of: "delivered")
+    /// The entry of a delivery in a file.
+    package subscript(id: String) -> Entry? {
+        self.entries[Key(id: ExactText(id), tenant: "")]
     }
 
-    func entry(
-        of row: CSVReader.Row
-    ) throws(DeliveryNamesError) -> (id: String, DeliveryNames.Entry) {
-        func cell(_ column: Int?) -> String? {
-            guard let column, column < row.cells.count else { return nil }
-            let text = row.cells[column].trimmingCharacters(in: .whitespaces)
-            return text.isEmpty ? nil : text
-        }
-        guard let id = cell(self.id) else {
-            throw DeliveryNamesError(line: row.line, reason: "the id is missing")
-        }
-        var entry = DeliveryNames.Entry(name: cell(self.name))
-        if let text = cell(self.delivered) {
-            guard let count = Int(text), count >= 0 else {
-                throw DeliveryNamesError(
-                    line: row.line,
-                    reason:
-                        "delivered is \"\(text.printable)\", which is no count; write digits alone")
-            }
-            entry.delivered = count
-        }
-        return (id, entry)
+    /// The entry of a tenant's delivery.
+    package subscript(id: String, of tenant: String) -> Entry? {
+        self[id] ?? self.entries[Key(id: ExactText(id), tenant: ExactText(tenant))]
     }
 }

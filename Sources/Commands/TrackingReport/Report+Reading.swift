@@ -1,7 +1,6 @@
 // SQLite computes the report from the counts, so its time does not grow with the hits.
 internal import Foundation
 package import GRDB
-internal import Storage
 internal import TrackingRules
 internal import WireFormat
 
@@ -40,32 +39,37 @@ extension Report {
 
     /// Adds the names, and the deliveries that have a name and no hit.
     private mutating func add(_ names: DeliveryNames, in database: Database) throws {
-        var silent = Set(names.ids)
-        if let delivery = self.query.delivery {
-            silent = silent.filter { $0 == ExactText(delivery) }
-        }
-        let counted = try Data.fetchCursor(
+        var silent = names.deliveries(of: self.query)
+        let counted = try Row.fetchCursor(
             database, sql: Self.idSelection(self.query.counts), arguments: self.query.arguments)
-        while let id = try counted.next() {
-            silent.remove(ExactText(String(decoding: id, as: UTF8.self)))
+        while let row = try counted.next() {
+            func text(_ index: Int) throws -> ExactText {
+                let text = try row.decode(Data?.self, atIndex: index) ?? Data()
+                return ExactText(String(decoding: text, as: UTF8.self))
+            }
+            let id = try text(1)
+            silent.remove(DeliveryNames.Key(id: id, tenant: ""))
+            silent.remove(DeliveryNames.Key(id: id, tenant: try text(0)))
         }
         let room = max(0, self.query.limit - self.deliveries.rows.count)
         self.deliveries.count += silent.count
-        self.deliveries.rows += silent.sorted().prefix(room).map {
-            DeliveryFunnel(tenant: self.query.tenant ?? "", deliveryID: $0.text)
+        self.deliveries.rows += silent.sorted().prefix(room).map { key in
+            let tenant = key.tenant.text.isEmpty ? self.query.tenant ?? "" : key.tenant.text
+            return DeliveryFunnel(tenant: tenant, deliveryID: key.id.text)
         }
         for index in self.deliveries.rows.indices {
-            let entry = names[self.deliveries.rows[index].deliveryID]
+            let row = self.deliveries.rows[index]
+            let entry = names[row.deliveryID, of: row.tenant]
             self.deliveries.rows[index].name = entry?.name
             self.deliveries.rows[index].deliveredTotal = entry?.delivered
         }
     }
 
-    /// The ids of all deliveries and in-app messages with a hit.
+    /// The tenants and ids of all deliveries and in-app messages with a hit.
     private static func idSelection(_ counts: String) -> String {
         """
-        SELECT \(WholeText.value("text")) FROM names WHERE id IN
-            (SELECT delivery FROM \(counts) WHERE \(ReportQuery.condition))
+        SELECT \(StoredName.text("tenant")), \(StoredName.text("delivery")) FROM
+            (SELECT DISTINCT tenant, delivery FROM \(counts) WHERE \(ReportQuery.condition))
         """
     }
 

@@ -22,6 +22,11 @@ package enum ReportTime {
         return self.moment(text, in: zone).flatMap(self.microseconds)
     }
 
+    /// Parses a date (its midnight in UTC), or an ISO 8601 date and time with zone. Nil if malformed.
+    static func absolute(_ text: String) -> Int64? {
+        self.moment(text, in: .utc).flatMap(self.microseconds)
+    }
+
     /// Formats a time as ISO 8601 with milliseconds, in UTC.
     package static func utc(_ microseconds: Int64) -> String { self.text(microseconds, in: .utc) }
 

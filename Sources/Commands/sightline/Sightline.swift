@@ -15,7 +15,7 @@ struct Sightline: AsyncParsableCommand {
         subcommands: [
             ServeCommand.self, SendCommand.self, TailCommand.self, TopCommand.self,
             ExplainCommand.self, WhyCommand.self, InspectCommand.self, ReportCommand.self,
-            ExportCommand.self,
+            ExportCommand.self, DeliveriesCommand.self,
             ReplayCommand.self, RecoverCommand.self, ForgetCommand.self,
             SinksCommand.self,
             BenchCommand.self,

@@ -68,6 +68,19 @@ package struct TrackingClient: Sendable {
         }
     }
 
+    /// Puts totals of at most 1,000 deliveries.
+    ///
+    /// - Throws: `TrackingClientError`, `SightlineClientError`.
+    package func put(
+        _ deliveries: [Sightline_V1_DeliveryTotals]
+    ) async throws -> Sightline_V1_PutDeliveriesResponse {
+        let message = Sightline_V1_PutDeliveriesRequest.with { $0.deliveries = deliveries }
+        return try await self.call { client, metadata, options in
+            let service = Sightline_V1_DeliveryService.Client(wrapping: client)
+            return try await service.putDeliveries(message, metadata: metadata, options: options)
+        }
+    }
+
     /// The health of a service; the empty name is the whole server.
     ///
     /// - Throws: `TrackingClientError`, `refused` for an unknown service; `SightlineClientError`.

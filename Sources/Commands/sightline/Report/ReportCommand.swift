@@ -43,7 +43,8 @@ struct ReportCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             """
             \(DeliveryNamesFile.columns): adds each delivery's name, and how \
-            many of its recipients are in the report; one without a hit has a row of 0.
+            many of its recipients are in the report; one without a hit has a row of 0. Without \
+            it, what `sightline deliveries put` has stored in the data directory.
             """, valueName: "file"))
     var deliveries: String?
 
@@ -127,7 +128,7 @@ struct ReportCommand: AsyncParsableCommand {
     func run() async throws {
         do {
             let query = try self.query()
-            let names = try self.deliveries.map(DeliveryNamesFile.read)
+            let names = try await self.names()
             let result: Result
             if self.from.isEmpty {
                 result = try await self.result(
@@ -155,6 +156,14 @@ struct ReportCommand: AsyncParsableCommand {
             throw Console.fail(
                 DatabaseFileError.unreadable(path: self.dataDir, reason: "\(error)"), .unavailable)
         }
+    }
+
+    /// The names and totals of the file, or else those in the data directory; nil if there are none.
+    private func names() async throws -> DeliveryNames? {
+        if let file = self.deliveries { return try DeliveryNamesFile.read(file) }
+        // Archives may be of another server.
+        guard self.from.isEmpty else { return nil }
+        return try await DeliveryNamesFile.stored(in: self.dataDir, tenant: self.tenant)
     }
 
     private func query() throws -> ReportQuery {

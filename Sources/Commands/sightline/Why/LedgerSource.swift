@@ -14,7 +14,21 @@ struct LedgerSource {
     /// - Throws: `AdminSocketError`, `DatabaseFileError`, `FileFormatError`, or SQLite's error.
     func accounts(of delivery: String, tenant: String?) async throws -> [DeliveryAccountLine] {
         try await self.read("/ledger", [("delivery", delivery), ("tenant", tenant)]) { ledger in
-            ledger.accounts(of: delivery, tenant: tenant).map(DeliveryAccountLine.init)
+            ledger.accounts(
+                of: delivery, tenant: tenant, totals: try self.totals(of: delivery, tenant: tenant)
+            ).map(DeliveryAccountLine.init)
+        }
+    }
+
+    /// What tenants have put of a delivery, from the files of a stopped server.
+    private func totals(of delivery: String, tenant: String?) throws -> [DeliveryTotals] {
+        do {
+            return try DeliveryNamesFile.database(in: self.dataDirectory).read { database in
+                try DeliveryTotalsFile.totals(of: delivery, tenant: tenant, in: database)
+            }
+        } catch DatabaseFileError.missing {
+            // A server of an earlier build.
+            return []
         }
     }
 
@@ -43,7 +57,7 @@ struct LedgerSource {
 
     private func read<Answer: Decodable>(
         _ path: String, _ query: [(name: String, value: String?)],
-        _ answer: (Ledger) -> [Answer]
+        _ answer: (Ledger) throws -> [Answer]
     ) async throws -> [Answer] {
         if let client = AdminSocketClient(dataDirectory: self.dataDirectory) {
             do {
@@ -54,6 +68,6 @@ struct LedgerSource {
         }
         let database = try DatabaseFile.open(
             LedgerFile.path, in: self.dataDirectory, formatVersion: LedgerFile.formatVersion)
-        return answer(try LedgerFile.ledger(in: database))
+        return try answer(try LedgerFile.ledger(in: database))
     }
 }

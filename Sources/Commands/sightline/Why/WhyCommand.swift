@@ -16,8 +16,9 @@ struct WhyCommand: AsyncParsableCommand {
             socket in its data directory, or of a stopped one from its files; with --target from a \
             server elsewhere, as the tenant of the credentials. Where nothing of the delivery has \
             arrived, it looks for the id in letters of another case, and for a name: of an in-app \
-            message's campaign in hits.db, of others in --deliveries. It then tells of that \
-            delivery, or on standard error which ones may be meant.
+            message's campaign in hits.db, of others in --deliveries, or among those that were put \
+            with `sightline deliveries put`. It then tells of that delivery, or on standard error \
+            which ones may be meant.
             Exit 0: told. 66: a file is missing. 69: there is no ledger to read, or the server \
             cannot be reached. 78: a newer build has written the files.
             """)
@@ -127,6 +128,10 @@ struct WhyCommand: AsyncParsableCommand {
         found += try await LedgerSource(dataDirectory: self.dataDir)
             .candidates(like: self.delivery, tenant: self.tenant)
         found += try await self.storedCandidates(of: search)
+        if self.deliveries == nil {
+            let names = try await DeliveryNamesFile.stored(in: self.dataDir, tenant: self.tenant)
+            found += names?.candidates(of: search, tenant: self.tenant) ?? []
+        }
         return DeliverySearch.best(of: found)
     }
 
