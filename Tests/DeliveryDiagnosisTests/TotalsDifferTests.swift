@@ -10,7 +10,8 @@ struct TotalsDifferTests {
     private static func finding(_ delivered: Int?, _ rows: [LedgerRow]) -> DeliveryFinding? {
         var totals = DeliveryTotals(tenant: "default", delivery: "56c4")
         totals.platforms = [.init(platform: .android, sent: 9_999_999, delivered: delivered)]
-        return DeliveryDiagnosis(of: "56c4", rows: rows, unnamed: [], totals: totals).findings
+        return DeliveryDiagnosis(of: "56c4", rows: rows, unnamed: [], hour: 500_000, totals: totals)
+            .findings
             .first { $0.code == .totalsDiffer }
     }
 
@@ -47,7 +48,8 @@ struct TotalsDifferTests {
         // Failures alone are facts too.
         #expect(Self.finding(4100, [Rows.hits(50, .sendFailed)]) != nil)
         let rows = [Rows.hits(2000, .sent)]
-        let findings = DeliveryDiagnosis(of: "56c4", rows: rows, unnamed: []).findings
+        let findings = DeliveryDiagnosis(of: "56c4", rows: rows, unnamed: [], hour: 500_000)
+            .findings
         #expect(!findings.contains { $0.code == .totalsDiffer })
     }
 }
