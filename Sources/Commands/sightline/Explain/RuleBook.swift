@@ -24,9 +24,10 @@ enum RuleBook {
 
     /// The error for a number without a rule.
     static func problem(with number: String) -> String {
-        let ends = [Self.rules.first, Self.rules.last].compactMap(\.?.number)
-        return "--rule \(number.printable) is no rule: they go from "
-            + "\(ends.joined(separator: " to ")), see docs/rules.md."
+        // The highest number, wherever the page lists it.
+        let last = Self.rules.compactMap { Int($0.number.dropFirst()) }.max() ?? 0
+        return "--rule \(number.printable) is no rule: they go from D1 to D\(last), see "
+            + "docs/rules.md."
     }
 
     /// Parses a row of the page's tables: `| <a id="d22"></a>D22 | text | reason |`.
