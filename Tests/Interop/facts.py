@@ -193,7 +193,7 @@ class Facts:
         return Fact(event, hits={identity: row(event, kind, 0, message.message_id, "")})
 
     def _what_happened(self, message: e.InAppInteraction) -> tuple[int, str]:
-        match self.random.randrange(5):
+        match self.random.randrange(7):
             case 0:
                 message.impression.SetInParent()
                 return v.HIT_KIND_IN_APP_IMPRESSION, "impression"
@@ -207,6 +207,13 @@ class Facts:
                 # A click that leads nowhere is a dismissal (D25).
                 message.click.action_text = "Close"
                 return v.HIT_KIND_IN_APP_DISMISSAL, "dismissal"
+            case 4:
+                message.triggered.SetInParent()
+                return v.HIT_KIND_IN_APP_TRIGGERED, "triggered"
+            case 5:
+                message.suppressed.SetInParent()
+                message.display_suppressed = self.random.random() < 0.5
+                return v.HIT_KIND_IN_APP_SUPPRESSED, "suppressed"
             case _:
                 message.display_error.reason = e.IN_APP_RENDER_ERROR_REASON_IMAGE_FETCH
                 return v.HIT_KIND_IN_APP_DISPLAY_ERROR, "display_error"

@@ -136,6 +136,13 @@ ROWS = {
     "a push that was not tried": (
         send(16, e.PUSH_SEND_OUTCOME_SKIPPED, reason=e.PUSH_SEND_REASON_NO_CONSENT),
         {"interaction": "skipped", "send_reason": "no_consent"}),
+    "a message that was not fetched": (
+        in_app(17, display_error=e.InAppDisplayError(
+            fetch_reason=e.IN_APP_FETCH_ERROR_REASON_NETWORK, detail="timed out")),
+        {"interaction": "display_error", "error": "fetch_network"}),
+    "a message that was dropped": (
+        in_app(18, suppressed=e.InAppSuppression(), trigger_event="purchase"),
+        {"interaction": "suppressed", "trigger_event": "purchase"}),
 }
 
 

@@ -125,6 +125,11 @@ class Maker:
         plan = self.plan(event, "ios" if is_ios else "android", delivery=delivery, message=message,
                          kinds=[["impression"], ["click"], ["click", "open"]][event.push.kind - 1],
                          dismissed=event.push.kind == 2)
+        if event.push.kind == 1:
+            if chance.random() < 0.8:
+                (payload.aps.alert if is_ios else payload).title = "Autumn sale"
+            else:
+                plan["warnings"].append("nothing_shown")
         if event.push.kind == 1 and is_ios:
             plan["warnings"].append("impression_unreliable")
             event.push.app_state = chance.choice([0, 1, 2, 3])

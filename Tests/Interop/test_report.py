@@ -25,6 +25,8 @@ def push(number: int, kind: int, platform: int = e.PLATFORM_ANDROID,
     else:
         data = event.push.fcm.data
         data.delivery_id, data.message_id = DELIVERY, f"h{number:x}"
+        if kind == e.PUSH_INTERACTION_KIND_RECEIVED:
+            data.title = "Autumn sale"
     return event
 
 
@@ -49,11 +51,22 @@ def events() -> list[e.TrackingEvent]:
             + [in_app(number, impression=e.InAppImpression()) for number in range(4)]
             + [in_app(4, click=e.InAppClick(action_url="app://sale")),
                in_app(5, dismissal=e.InAppDismissal()),
-               in_app(6, display_error=e.InAppDisplayError())])
+               in_app(6, display_error=e.InAppDisplayError()),
+               in_app(7, triggered=e.InAppTriggered()),
+               in_app(8, suppressed=e.InAppSuppression())]
+            + [shows_nothing(200), shows_nothing(201)])
 
 
-# 20 impressions, 5 clicks and opens, 3 clicks; 7 clicks and opens; 4 impressions, a click; 7 in-app.
-HITS = SHOWN + 2 * OPENED + DISMISSED + 2 * 7 + 4 + 1 + 7
+def shows_nothing(number: int) -> e.TrackingEvent:
+    """An impression of a payload that shows nothing (D63)."""
+    event = push(number, e.PUSH_INTERACTION_KIND_RECEIVED)
+    event.push.fcm.data.title = ""
+    return event
+
+
+# 20 impressions, 5 clicks and opens, 3 clicks; 7 clicks and opens; 4 impressions, a click; 9
+# in-app; 2 impressions of nothing.
+HITS = SHOWN + 2 * OPENED + DISMISSED + 2 * 7 + 4 + 1 + 9 + 2
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +102,10 @@ def test_the_figures(counted):
     assert classic["open_ratio"] is None
     [message] = answer["in_app_messages"]["rows"]
     assert [message[name] for name in ("impressions", "clicks", "dismissals", "display_errors",
-                                       "recipients")] == [4, 1, 1, 1, 2]
+                                       "recipients", "triggered", "suppressed")] == [
+        4, 1, 1, 1, 2, 1, 1]
+    assert others["nothing_shown"] == 2 and others["impressions"] == SHOWN
+    assert answer["notes"][-1] == "2 impressions of payloads that show nothing are left out (D63)"
     assert answer["deliveries"]["hits"] + answer["in_app_messages"]["hits"] == HITS
 
 
@@ -189,12 +205,12 @@ def test_in_app_messages_by_use(counted):
     rows = json.loads(report(counted, "--details", "--json"))["in_app_details"]
     uses = {row["use"]["what"]: (row["use"]["link"], row["hits"]) for row in rows}
     assert uses == {"impression": ("", 4), "click": ("app://sale", 1), "dismissal": ("", 1),
-                    "display_error": ("", 1)}
+                    "display_error": ("", 1), "triggered": ("", 1), "suppressed": ("", 1)}
     assert "app://sale" in report(counted, "--details")
     pushes = json.loads(report(counted, "--details", "--json"))["push_details"]
     assert {row["delivery_id"] for row in pushes} == {DELIVERY}
     told = {row["use"]["what"]: row["hits"] for row in pushes}
-    assert told == {"impression": SHOWN + 4, "click": OPENED + 7 + 1, "open": OPENED + 7,
+    assert told == {"impression": SHOWN + 4 + 2, "click": OPENED + 7 + 1, "open": OPENED + 7,
                     "dismissal": DISMISSED}
     assert "in_app_details" not in json.loads(report(counted, "--json"))
 

@@ -19,7 +19,7 @@ OF_OTHERS = {"WARNING_OPEN_WITHOUT_CLICK", "WARNING_OPEN_AFTER_DISMISS",
 def test_a_file_is_what_its_oracle_makes(name):
     path = vectors.FOLDER / f"{name}.json"
     rows = vectors.FILES[name]()
-    assert 20 < len(rows) < 300
+    assert (len(rows) == 4) if name == "ios-dismissals" else 20 < len(rows) < 300
     assert path.read_text(encoding="utf-8") == vectors.text(rows)
     # A row's name tells it from others.
     names = [row["name"] for row in rows if "name" in row]

@@ -35,6 +35,8 @@ class App:
         event = self.base()
         event.push.kind = kind
         event.push.fcm.data.MergeFrom(FCM(delivery_id=self.delivery, message_id=f"h{number:x}"))
+        if kind == RECEIVED:
+            event.push.fcm.data.title = "Autumn sale"
         event.push.fcm.data.MergeFrom(FCM(**data))
         return event
 
@@ -42,6 +44,8 @@ class App:
         event = self.base()
         event.push.kind, event.push.app_state = kind, state
         event.push.apns.MergeFrom(APNS(delivery_id=self.delivery, message_id=f"h{number:x}"))
+        if kind == RECEIVED:
+            event.push.apns.aps.alert.title = "Autumn sale"
         event.push.apns.MergeFrom(APNS(**fields))
         return event
 

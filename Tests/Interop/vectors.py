@@ -93,6 +93,9 @@ def push(platform: int, kind: int, flag: str | None = ON, product: int = 0, butt
     carrier.delivery_id, carrier.message_id = ids
     if flag is not None:
         carrier.acs_delivery_tracking = flag
+    if kind == RECEIVED:
+        # Otherwise it would show nothing (D63).
+        (carrier.aps.alert if platform == IOS else carrier).title = "Sale"
     return event
 
 
@@ -193,7 +196,8 @@ def hit_id_rows() -> list[dict]:
     events["another event id, subject and time"].event_id = "e2"
     events["another event id, subject and time"].subject_id = "s2"
     for what, fields in (("impression", {}), ("click", {"actionUrl": "u"}),
-                         ("click", {"actionText": "t"}), ("dismissal", {}), ("displayError", {})):
+                         ("click", {"actionText": "t"}), ("dismissal", {}), ("displayError", {}),
+                         ("triggered", {}), ("suppressed", {})):
         events[f"in-app {what} {sorted(fields)}"] = in_app(what, **fields)
     events["in-app, no subject"] = in_app("impression")
     events["in-app, no subject"].subject_id = ""
@@ -230,8 +234,8 @@ def changed(event: e.TrackingEvent, change) -> e.TrackingEvent:
 
 
 def verdict_rows() -> list[dict]:
-    return [*interaction_rows(), *send_rows(), *consent_rows(), *in_app_rows(), *form_rows(),
-            *id_rows()]
+    return [*interaction_rows(), *shown_rows(), *send_rows(), *consent_rows(), *in_app_rows(),
+            *form_rows(), *id_rows()]
 
 
 def interaction_rows() -> list[dict]:
@@ -264,6 +268,33 @@ def interaction_rows() -> list[dict]:
                     if number in kinds else
                     row(f"Classic, action {number}", classic, "REJECTED",
                         violations=[("track_action.action", "CONFLICT")]))
+    return rows
+
+
+def shown_rows() -> list[dict]:
+    """D56 and D63: what a payload shows, and its links."""
+    rows = []
+    for platform, system, warnings in ((IOS, "iOS", ["IMPRESSION_UNRELIABLE"]),
+                                       (ANDROID, "Android", [])):
+        for name, change, is_shown in (
+                ("nothing", lambda it: None, False),
+                ("a sound and a badge", lambda it: it.MergeFrom(
+                    type(it)(sound="default", badge=1)), False),
+                ("a body", lambda it: setattr(getattr(it, "alert", it), "body", "b"), True)):
+            event = push(platform, RECEIVED)
+            shown = event.push.apns.aps if platform == IOS else event.push.fcm.data
+            (shown.alert if platform == IOS else shown).title = ""
+            change(shown)
+            rows.append(row(f"received, {name}, {system}", event, hits=[v.HIT_KIND_IMPRESSION],
+                            warnings=warnings + ([] if is_shown else ["NOTHING_SHOWN"])))
+    for word, link in (("its own", "https://t.example.com/r/?id=s138a,56c4,56c5"),
+                       ("another", "https://t.example.com/r/?id=s138b,56c4,56c5")):
+        for platform, system in ((IOS, "iOS"), (ANDROID, "Android")):
+            event = push(platform, DISMISSED)
+            (event.push.apns.aps if platform == IOS else event.push.fcm.data).sound = link
+            rows.append(row(f"a tracked sound with {word} ids, {system}", event,
+                            hits=[v.HIT_KIND_CLICK],
+                            warnings=["LINK_CONTRADICTS_IDS"] if word == "another" else []))
     return rows
 
 
@@ -346,11 +377,13 @@ def consent_rows() -> list[dict]:
 
 
 def in_app_rows() -> list[dict]:
-    """D24 to D28, D43, D44 and D50."""
+    """D24 to D28, D39, D42 to D44, D50 and D64."""
     rows = []
     for what, fields in (("impression", {}), ("click", {"actionUrl": "https://example.com"}),
                          ("click", {"actionText": "Close"}), ("dismissal", {"type": 3}),
-                         ("displayError", {"reason": 1})):
+                         ("displayError", {"reason": 1}),
+                         ("displayError", {"fetchReason": 3, "detail": "x" * 256}),
+                         ("triggered", {}), ("suppressed", {})):
         event = in_app(what, **fields)
         rows.append(row(f"in-app {what} {sorted(fields)}", event, hits=kinds_of(event)))
     for name, verdict, fields in (
@@ -358,18 +391,37 @@ def in_app_rows() -> list[dict]:
             ("display suppressed", "SUPPRESSED_DISPLAY", {"display_suppressed": True}),
             ("both", "SUPPRESSED_TEST_MESSAGE",
              {"test_message": True, "display_suppressed": True}),
+            ("triggered while display is suppressed", "SUPPRESSED_DISPLAY",
+             {"triggered": e.InAppTriggered(), "display_suppressed": True}),
             ("data collection off", "SUPPRESSED_CONSENT", {"data_collection_enabled": False})):
         event = in_app("impression")
-        for field, value in fields.items():
-            setattr(event.in_app, field, value)
+        event.in_app.MergeFrom(e.InAppInteraction(**fields))
         rows.append(row(f"in-app, {name}", event, verdict))
+    event = in_app("suppressed")
+    event.in_app.display_suppressed = True
+    rows.append(row("in-app, suppressed, and said so twice", event, hits=kinds_of(event)))
+    event = in_app("impression")
+    event.in_app.trigger_kind, event.in_app.layout = 3, 4
+    rows.append(row("in-app, the last trigger and layout", event, hits=kinds_of(event)))
     for name, change, violations in (
             ("no message", lambda it: it.in_app.ClearField("message_id"),
              [("in_app.message_id", "REQUIRED")]),
             ("no event", lambda it: it.in_app.ClearField("impression"),
              [("in_app.event", "REQUIRED")]),
             ("neither id nor time", lambda it: it.ClearField("event_id"),
-             [("occur_time", "REQUIRED")])):
+             [("occur_time", "REQUIRED")]),
+            ("a trigger of 4", lambda it: setattr(it.in_app, "trigger_kind", 4),
+             [("in_app.trigger_kind", "RANGE")]),
+            ("a layout of 5", lambda it: setattr(it.in_app, "layout", 5),
+             [("in_app.layout", "RANGE")]),
+            ("a fetch error of 4", lambda it: setattr(it.in_app.display_error, "fetch_reason", 4),
+             [("in_app.display_error.fetch_reason", "RANGE")]),
+            ("neither fetched nor rendered", lambda it: it.in_app.display_error.MergeFrom(
+                e.InAppDisplayError(reason=1, fetch_reason=1)),
+             [("in_app.display_error.fetch_reason", "CONFLICT")]),
+            ("a long text of an error",
+             lambda it: setattr(it.in_app.display_error, "detail", "x" * 257),
+             [("in_app.display_error.detail", "TOO_LARGE")])):
         rows.append(row(f"in-app, {name}", changed(in_app("impression"), change), "REJECTED",
                         violations=violations))
     return rows
@@ -443,9 +495,16 @@ def id_rows() -> list[dict]:
     return [*rows, row("Classic's ids are no hex", classic, hits=[v.HIT_KIND_CLICK])]
 
 
+def dismissal_rows() -> list[dict]:
+    """D24: FIRInAppMessagingDismissType, Firebase's enum for iOS, beside the wire's numbers."""
+    return [{"name": name, "ios": number, "type": e.InAppDismissType.Name(3 - number)}
+            for number, name in enumerate(("user swipe", "user tap close", "auto", "unspecified"))]
+
+
 FILES = {
     "flag-table": flag_rows, "hit-ids": hit_id_rows, "verdicts": verdict_rows,
     "raw-payloads": lambda: raw_rows(row), "postback-urls": postback_rows,
+    "ios-dismissals": dismissal_rows,
 }
 
 

@@ -105,6 +105,19 @@ TAKEN = [
      '{"title":"Sale \\ud83d\\ude00",' + json.dumps(TRACKED)[1:], []),
     ("media on Android", ANDROID, {**TRACKED, "media-attachment-url": "u"}, []),
 ]
+# Name, platform, payload, whether it shows anything.
+RECEIVED = [
+    ("a silent push", IOS, {"aps": {"content-available": 1, "sound": "default"}, **TRACKED},
+     False),
+    ("an alert", IOS, {"aps": {"alert": "Sale"}, **TRACKED}, True),
+    ("an alert with a body", IOS, {"aps": {"alert": {"body": "Sale"}}, **TRACKED}, True),
+    ("a title outside aps", IOS, {"aps": {}, "title": "Sale", **TRACKED}, False),
+    ("ids alone", ANDROID, TRACKED, False),
+    ("a title", ANDROID, {"title": "Sale", **TRACKED}, True),
+    ("Classic's text", ANDROID, {"data": {"_msg": "Sale", **TRACKED}}, True),
+    ("a notification", ANDROID, {"message": {"notification": {"title": "Sale"}, "data": TRACKED}},
+     True),
+]
 SUPPRESSED = [
     ("off", IOS, "off", "FLAG_OFF"), ("OFF", IOS, "OFF", "FLAG_OFF"),
     ("off", ANDROID, "off", "FLAG_OFF"), ("OFF", ANDROID, "OFF", "FLAG_UNKNOWN"),
@@ -134,6 +147,13 @@ def raw_rows(row) -> list[dict]:
              for name, platform, flag, verdict in SUPPRESSED]
     rows += [row(f"{system(platform)}: {name}", event(platform, payload), "SUPPRESSED_FLAG_OFF")
              for name, platform, payload in SWITCHED_OFF]
+    for name, platform, payload, is_shown in RECEIVED:
+        received = event(platform, payload)
+        received.push.kind = e.PUSH_INTERACTION_KIND_RECEIVED
+        warnings = ["IMPRESSION_UNRELIABLE"] if platform == IOS else []
+        rows.append(row(f"{system(platform)}: received, {name}", received,
+                        hits=[v.HIT_KIND_IMPRESSION], ids=("56c4", "h138a"),
+                        warnings=warnings + ([] if is_shown else ["NOTHING_SHOWN"])))
     for line in rows:
         # As text too, where it is text: people read it.
         data = base64.b64decode(line["event"]["push"].get("raw", {}).get("json", ""))

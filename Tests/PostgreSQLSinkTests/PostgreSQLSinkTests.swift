@@ -92,6 +92,8 @@ struct PostgreSQLSinkTests {
     func funnel() async throws {
         var events = [TestEvents.push(.received, id: 1), TestEvents.push(.received, id: 2)]
         events += [TestEvents.push(.opened, id: 1), TestEvents.push(.received, id: 3, on: .ios)]
+        // No impression of the funnel (D63).
+        events.append(TestEvents.silent(TestEvents.push(.received, id: 4)))
         let sink = try PostgreSQLSink(self.configuration)
         #expect(await sink.deliver(try TestHits.batch(events)) == .delivered)
         let rows = try self.database.run("SELECT * FROM funnel")
@@ -214,27 +216,34 @@ struct PostgreSQLSinkTests {
     }
 
     @Test(
-        "a view of an earlier build, which names fewer kinds, is replaced if the sink may",
+        "views of an earlier build, which know fewer kinds, are replaced if the sink may",
         arguments: [true, false])
-    func olderView(migrates: Bool) async throws {
+    func olderViews(migrates: Bool) async throws {
         let schema = PostgreSQLSchema(self.configuration.schema)
         let newer = " WHEN 11 THEN 'sent' WHEN 12 THEN 'send_failed' WHEN 13 THEN 'send_skipped'"
         let older = schema.hits.replacing(newer, with: "")
-        #expect(older != schema.hits)
+        let shown = "AND NOT (kind = 1 AND warnings LIKE '%nothing_shown%')"
+        let olderFunnel = schema.funnel.replacing(shown, with: "")
+        #expect(older != schema.hits && olderFunnel != schema.funnel)
         try self.database.run(
-            schema.creation + older
+            schema.creation + older + olderFunnel
                 + schema.partitionCreation(CalendarDay(microseconds: TestHits.receiveTime)))
         var configuration = self.configuration
         configuration.migrates = migrates
         let batch = try TestHits.batch(
-            [.sent, .failed, .skipped].map { TestEvents.send($0, id: 1) })
+            [.sent, .failed, .skipped].map { TestEvents.send($0, id: 1) }
+                + [TestEvents.silent(TestEvents.push(.received, id: 1))])
         #expect(await (try PostgreSQLSink(configuration)).deliver(batch) == .delivered)
         let kinds = "SELECT coalesce(kind, '-') FROM hits ORDER BY rowid"
-        let named = [["sent"], ["send_failed"], ["send_skipped"]]
-        #expect(try self.database.run(kinds) == (migrates ? named : [["-"], ["-"], ["-"]]))
+        let named = [["sent"], ["send_failed"], ["send_skipped"], ["impression"]]
+        let unnamed = [["-"], ["-"], ["-"], ["impression"]]
+        #expect(try self.database.run(kinds) == (migrates ? named : unnamed))
+        let impressions = "SELECT impressions FROM funnel"
+        #expect(try self.database.run(impressions) == [[migrates ? "0" : "1"]])
         // Or else an operator runs the script again.
         try self.database.run(schema.creation)
         #expect(try self.database.run(kinds) == named)
+        #expect(try self.database.run(impressions) == [["0"]])
     }
 
     @Test("a partition of an operator's own, of a month, is used")

@@ -108,7 +108,7 @@ private struct World {
         try self.counts.add(
             HitCounts.Group(
                 hour: self.folding.start(of: hour), tenant: 1, app: 0, delivery: delivery,
-                product: product, platform: platform, kind: kind),
+                product: product, platform: platform, kind: kind.rawValue),
             isFirstOfKind: isFirstOfKind, isFirst: isFirst, time: time, campaign: campaign, id: id)
         let group = [
             hour, 1, 0, delivery, Int64(product.rawValue), platform, Int64(kind.rawValue),
@@ -171,7 +171,7 @@ final class HitFoldingTests: Sendable {
                     try counts.add(
                         HitCounts.Group(
                             hour: hour, tenant: 1, app: 1, delivery: 1, product: .standard,
-                            platform: 1, kind: .click),
+                            platform: 1, kind: HitKind.click.rawValue),
                         isFirstOfKind: true, isFirst: true, time: hour * 3_600_000_000,
                         campaign: nil, id: hour + 1)
                 }

@@ -62,7 +62,10 @@ struct HitMarksTests {
 
     @Test("marks of an in-app message's hits are its kinds alone")
     func inApp() {
-        let kinds: [HitKind] = [.inAppImpression, .inAppClick, .inAppDismissal, .inAppDisplayError]
+        let kinds: [HitKind] = [
+            .inAppImpression, .inAppClick, .inAppDismissal, .inAppDisplayError, .inAppTriggered,
+            .inAppSuppressed,
+        ]
         for known in kinds {
             for kind in kinds {
                 let isMissing = !HitMarks(HitKinds(known)).missing(in: HitKinds(kind)).isEmpty

@@ -52,7 +52,8 @@ final class ResentFactTests: Sendable {
         }
         return [
             TestEvents.push(.opened, id: 1), button, TestEvents.action(.button1, id: 3), inApp,
-            TestEvents.full(id: 4),
+            TestEvents.full(id: 4), TestEvents.inApp(.triggered(.init()), id: 5, subject: "s"),
+            TestEvents.inApp(.suppressed(.init()), id: 6, subject: "s"),
         ]
     }
 
@@ -119,7 +120,7 @@ final class ResentFactTests: Sendable {
         var sequence: Int64 = 1
         let first = try TestHits.batch(Self.facts(), at: self.time())
         let ids = try first.records.map(\.hitID)
-        #expect(ids.count == 7)
+        #expect(ids.count == 9)
         #expect(await sink.deliver(first) == .delivered)
         for start in stride(from: 0, to: Self.others, by: Self.factsPerBatch) {
             sequence += 1

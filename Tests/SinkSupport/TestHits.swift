@@ -49,8 +49,8 @@ package enum TestHits {
         _ events: [Sightline_V1_TrackingEvent], strange index: Int
     ) throws -> AdmittedRequest {
         let request = try self.request(events)
-        // The upper half of the entry's kinds.
-        request.entries[request.acceptedEvents[index].entryOffset + 17] |= 0x80
+        // The lowest bit of the entry's kinds, which no kind has.
+        request.entries[request.acceptedEvents[index].entryOffset + 16] |= 1
         return request
     }
 

@@ -15,11 +15,13 @@ struct ReadHit {
     let subject: String
     var receiveTime: Int64
     let tenant: String
+    let warnings: Warnings
     let event: Sightline_V1_TrackingEvent
 
     var isInApp: Bool { self.kind.hasPrefix("in_app") }
     var isAttempt: Bool { ["sent", "send_failed"].contains(self.kind) }
     var isSkipped: Bool { self.kind == "send_skipped" }
+    var isNothingShown: Bool { self.kind == "impression" && self.warnings.contains(.nothingShown) }
 
     var product: String {
         let product =
@@ -60,6 +62,10 @@ struct CountedHits {
             let row = [hit.tenant, app, hit.isInApp ? "in-app" : hit.product, hit.deliveryID]
                 .joined(separator: "|")
             let side = hit.isInApp ? "" : hit.isIOS ? "ios " : ""
+            guard !hit.isNothingShown else {
+                rows[row, default: [:]][side + "nothing shown", default: 0] += 1
+                continue
+            }
             rows[row, default: [:]][side + hit.kind, default: 0] += 1
             if isFirst {
                 let what = hit.isAttempt ? "attempted" : "all"
@@ -98,6 +104,7 @@ struct CountedHits {
             counts[side + "impression"] = funnel.impressions
             counts[side + "click"] = funnel.clicks
             counts[side + "open"] = funnel.opens
+            counts[side + "nothing shown"] = funnel.nothingShown
             counts[side + "first impression"] = funnel.uniqueImpressions
             counts[side + "first click"] = funnel.uniqueClicks
             counts[side + "first open"] = funnel.uniqueOpens
@@ -114,6 +121,7 @@ struct CountedHits {
             [
                 "in_app_impression": row.impressions, "in_app_click": row.clicks,
                 "in_app_dismissal": row.dismissals, "in_app_display_error": row.displayErrors,
+                "in_app_triggered": row.triggered, "in_app_suppressed": row.suppressed,
                 "all": row.recipients,
             ])
     }

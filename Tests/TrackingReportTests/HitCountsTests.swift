@@ -20,6 +20,7 @@ struct HitCountsTests {
                 dice.pick([
                     .impression(.init()), .click(.with { $0.actionURL = "app://sale" }),
                     .click(.init()), .dismissal(.init()), .displayError(.init()),
+                    .triggered(.init()), .suppressed(.init()),
                 ]),
                 id: dice.below(40), message: dice.pick(["m1", "m2"]),
                 campaign: dice.pick(["", "A", "B"]), subject: dice.pick(["", "a", "b", "c"]))
@@ -39,11 +40,12 @@ struct HitCountsTests {
                 on: dice.chance(40) ? .ios : .android, delivery: dice.pick(["d1", "d2"]),
                 product: dice.pick([.standard, .classic]), app: app)
         }
-        return TestEvents.push(
+        let event = TestEvents.push(
             dice.pick([.received, .opened, .dismissed]), id: dice.below(30),
             on: dice.chance(40) ? .ios : .android, delivery: dice.pick(["d1", "d2"]),
             product: dice.pick([.standard, .classic]),
             button: dice.pick(["", "", "", "yes", "no"]), app: app)
+        return dice.chance(20) ? TestEvents.silent(event) : event
     }
 
     private func deliver(_ dice: inout Dice) async throws {

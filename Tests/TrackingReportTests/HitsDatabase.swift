@@ -80,6 +80,7 @@ final class HitsDatabase {
                     broadlogID: row["broadlog_id"], app: row["app_id"] ?? "",
                     isIOS: row["platform"] as String? == "ios", subject: row["subject_id"] ?? "",
                     receiveTime: row["receive_time"], tenant: row["tenant"],
+                    warnings: Warnings(names: row["warnings"]),
                     event: try Sightline_V1_TrackingEvent(serializedBytes: row["event"] as Data))
             }
         }

@@ -42,9 +42,9 @@ struct ReportFormTests {
 
                 In-app messages, all that was received
 
-                tenant   campaign   message  impressions  clicks  dismissals  errors  click-through     dismissal rate
-                default  Hi, "you"  welcome            1       0           1       0  ░░░░░░░░░░ 0.0 %  ██████████ 100.0 %
-                default  -          =cmd()             0       0           0       1  -                 -
+                tenant   campaign   message  impressions  clicks  dismissals  errors  triggered  suppressed  click-through     dismissal rate
+                default  Hi, "you"  welcome            1       0           1       0          0           0  ░░░░░░░░░░ 0.0 %  ██████████ 100.0 %
+                default  -          =cmd()             0       0           0       1          0           0  -                 -
                 """)
     }
 
@@ -62,17 +62,19 @@ struct ReportFormTests {
                     + "attempted,sent,failed,skipped,undelivered,ios_attempted,ios_sent,"
                     + "ios_failed,ios_skipped,ios_undelivered,delivered_rate,"
                     + "impressions_of_delivered,ios_impressions_of_delivered,open_rate,"
-                    + "click_through_rate",
+                    + "click_through_rate,nothing_shown,ios_nothing_shown,triggered,suppressed",
                 "push,default,,standard,56c4,,3,3,3,2,2,1,1,1,0,0,1,1,1,1,0,0,0,,1,,1.0,0.6667,"
                     + "0.3333,0.3333,2027-01-15T08:00:00.000Z,2027-01-15T08:00:00.000Z,,,,1,0,0"
-                    + Self.noSends,
+                    + Self.noSends + ",0,0,,",
                 "push,default,,classic,77,,1,1,1,0,0,,,0,0,0,0,0,,,0,0,0,,,,1.0,0.0,,,"
-                    + "2027-01-15T08:00:00.000Z,2027-01-15T08:00:00.000Z,,,,,," + Self.noSends,
+                    + "2027-01-15T08:00:00.000Z,2027-01-15T08:00:00.000Z,,,,,," + Self.noSends
+                    + ",0,0,,",
                 "in_app,default,,firebase,welcome,\"Hi, \"\"you\"\"\",,1,,0,,,,,,,,,,,,,,0,1,0,,"
                     + "0.0,,1.0,2027-01-15T08:01:00.000Z,2027-01-15T08:01:00.000Z,,,,,,"
-                    + Self.noSends,
+                    + Self.noSends + ",,,0,0",
                 "in_app,default,,firebase,'=cmd(),,,0,,0,,,,,,,,,,,,,,0,0,1,,,,,"
-                    + "2027-01-15T08:01:00.000Z,2027-01-15T08:01:00.000Z,,,,,," + Self.noSends,
+                    + "2027-01-15T08:01:00.000Z,2027-01-15T08:01:00.000Z,,,,,," + Self.noSends
+                    + ",,,0,0",
             ])
     }
 
@@ -93,11 +95,11 @@ struct ReportFormTests {
                 "dismissal_ratio":null,"failed":null,\
                 "first_received":"2027-01-15T08:00:00.000Z","impression_ratio":1,\
                 "impressions_of_delivered":null,\
-                "ios":{"attempted":0,"clicks":0,"failed":0,"impressions":0,"notifications":0,\
-                "opens":0,"sent":0,"skipped":0,"unique_clicks":0,"unique_impressions":0,\
-                "unique_opens":0},"ios_impressions_of_delivered":null,\
+                "ios":{"attempted":0,"clicks":0,"failed":0,"impressions":0,"nothing_shown":0,\
+                "notifications":0,"opens":0,"sent":0,"skipped":0,"unique_clicks":0,\
+                "unique_impressions":0,"unique_opens":0},"ios_impressions_of_delivered":null,\
                 "last_received":"2027-01-15T08:00:00.000Z","open_rate":null,"open_ratio":null,\
-                "others":{"attempted":0,"clicks":0,"failed":0,"impressions":1,\
+                "others":{"attempted":0,"clicks":0,"failed":0,"impressions":1,"nothing_shown":0,\
                 "notifications":1,"opens":0,"sent":0,"skipped":0,"unique_clicks":0,\
                 "unique_impressions":1,"unique_opens":0},"product":"classic",\
                 "reach_ratio":null,"sent":null,"skipped":null,"tenant":"default",\

@@ -82,6 +82,30 @@ struct ReportTests {
         #expect(row.openRatio == 0.25)
     }
 
+    @Test("D63: what shows nothing is in no figure, in the ratios neither, and its number is told")
+    func nothingShown() async throws {
+        try await self.database.deliver(
+            Self.campaign
+                + (11...13).map { TestEvents.silent(TestEvents.push(.received, id: $0)) }
+                + [TestEvents.silent(TestEvents.push(.received, id: 14, on: .ios))])
+        for isByOccurrence in [false, true] {
+            let report = try self.database.report { $0.isByOccurrence = isByOccurrence }
+            let row = try #require(report.deliveries.rows.first)
+            #expect([row.others.impressions, row.others.uniqueImpressions] == [4, 4])
+            #expect([row.others.notifications, row.others.nothingShown] == [4, 3])
+            #expect([row.ios.impressions, row.ios.nothingShown] == [1, 1])
+            #expect(row.others.impressionRatio == 1 && row.others.clickRatio == 0.5)
+            let note = "4 impressions of payloads that show nothing are left out (D63)"
+            #expect(report.notes.last == note)
+            #expect(report.deliveries.hits == 7 + 5 + 4, "they are hits")
+            let timeline = try self.database.timeline { $0.isByOccurrence = isByOccurrence }
+            #expect(timeline?.steps.map(\.impressions).reduce(0, +) == 5)
+            #expect(timeline?.steps.map(\.inApp).reduce(0, +) == 0)
+        }
+        #expect(try self.database.viewed("impressions") == [4])
+        #expect(try self.database.viewed("click_ratio") == [0.5])
+    }
+
     @Test("D17: two buttons are two clicks of one notification, and a resent fact is no hit more")
     func buttons() async throws {
         let events =
@@ -204,6 +228,9 @@ struct ReportTests {
             TestEvents.inApp(.dismissal(.init()), id: 5, subject: "b"),
             TestEvents.inApp(.displayError(.init()), id: 6, campaign: "New", subject: "c"),
             TestEvents.inApp(.impression(.init()), id: 7, message: "survey", campaign: ""),
+            TestEvents.inApp(.triggered(.init()), id: 8, campaign: "New", subject: "a"),
+            TestEvents.inApp(.triggered(.init()), id: 9, campaign: "New", subject: "b"),
+            TestEvents.inApp(.suppressed(.init()), id: 10, campaign: "New", subject: "c"),
         ])
         let report = try self.database.report()
         #expect(report.deliveries.rows.isEmpty)
@@ -212,6 +239,7 @@ struct ReportTests {
         #expect(
             [welcome.impressions, welcome.clicks, welcome.dismissals, welcome.displayErrors]
                 == [2, 1, 2, 1])
+        #expect([welcome.triggered, welcome.suppressed] == [2, 1], "and no impression (D64)")
         #expect(welcome.recipients == 3)
         #expect([welcome.clickRatio, welcome.dismissalRatio] == [0.5, 1])
         #expect(report.inAppMessages.rows.map(\.campaign) == ["New", nil])

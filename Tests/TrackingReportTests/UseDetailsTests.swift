@@ -68,6 +68,11 @@ struct UseDetailsTests {
                 .displayError(.with { $0.reason = .imageUnsupportedFormat }), "display_error", "",
                 "image_format"
             ), (.impression(.init()), "impression", "", ""),
+            (
+                .displayError(.with { $0.fetchReason = .network }), "display_error", "",
+                "fetch_network"
+            ), (.triggered(.init()), "triggered", "", ""),
+            (.suppressed(.init()), "suppressed", "", ""),
         ] as [(Sightline_V1_InAppInteraction.OneOf_Event, String, String, String)])
     func names(
         _ event: Sightline_V1_InAppInteraction.OneOf_Event, what: String, dismissal: String,
@@ -75,9 +80,12 @@ struct UseDetailsTests {
     ) async throws {
         var sent = TestEvents.inApp(event, id: 1)
         sent.inApp.triggerEvent = "purchase"
+        sent.inApp.triggerKind = .analyticsEvent
+        sent.inApp.layout = .banner
         let use = try #require(try await self.details([sent]).rows.first?.use)
         #expect(use.what == what && use.dismissal == dismissal && use.error == error)
         #expect(use.trigger == "purchase")
+        #expect(use.triggerKind == "analytics_event" && use.layout == "banner")
     }
 
     @Test("at the limit each use has its row, and further ones are one row")
@@ -116,6 +124,28 @@ struct UseDetailsTests {
             ])
         #expect(details.rows.allSatisfy { $0.id == "56c4" && $0.hits == 1 })
         #expect(details.lines().contains { $0.contains("click      yes     app://sale     1") })
+    }
+
+    @Test("D56: a tracked link is one for all recipients, told by its letter and its own id")
+    func trackedLinks() async throws {
+        let database = try HitsDatabase()
+        let links = [("d", "d57ff6"), ("d", "d57ff6"), ("d", "d57ff7"), ("t", "d57ff6")]
+        try await database.deliver(
+            links.enumerated().map { number, link in
+                var event = TestEvents.push(.dismissed, id: number + 1)
+                event.push.fcm.data.uri =
+                    "http://t.example.com/r/?id=\(link.0)\(number + 1),56c4,\(link.1)"
+                return event
+            })
+        let uses = try database.details(.push).rows.compactMap { row in
+            row.use.map { "\($0.linkID) \($0.link) \(row.hits)" }
+        }
+        #expect(
+            uses == [
+                "d:d57ff6 http://t.example.com/r/?id=d*,56c4,d57ff6 2",
+                "d:d57ff7 http://t.example.com/r/?id=d*,56c4,d57ff7 1",
+                "t:d57ff6 http://t.example.com/r/?id=t*,56c4,d57ff6 1",
+            ])
     }
 
     @Test("the table has a row for each, and push notifications none")

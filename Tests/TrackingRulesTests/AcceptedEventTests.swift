@@ -75,6 +75,13 @@ struct AcceptedEventTests {
             "in-app messages by event id", (.inApp(), "in_app_impression"), (.inApp(), ""),
             (.inApp { $0.eventID = "e2" }, "in_app_impression"),
             (.inApp { $0.inApp.dismissal = .init() }, "in_app_dismissal")),
+        Story(
+            "triggers of an in-app message, and its impression",
+            (.inApp { $0.inApp.triggered = .init() }, "in_app_triggered"),
+            (.inApp { $0.inApp.triggered = .init() }, ""), (.inApp(), "in_app_impression"),
+            (.inApp { $0.inApp.suppressed = .init() }, "in_app_suppressed"),
+            (.inApp { $0.inApp.suppressed = .init() }, ""),
+            (.inApp { $0.inApp.triggered = .init() }, "")),
     ]
 
     @Test(
@@ -149,11 +156,16 @@ struct AcceptedEventTests {
         #expect(try window.settle(.fcm(.opened), tenant: "one") == "")
     }
 
-    @Test("D18: the funnel's marks are no hits")
+    @Test("D18: the funnel's marks hide no hit of a notification, and no other hit is one of them")
     func marks() {
         let marks: Marks = [.clicked, .dismissed]
-        #expect(marks.kinds == [])
-        let all = HitKind.allCases.reduce(into: HitKinds()) { $0.insert(HitKinds($1)) }
-        #expect(Marks(kinds: all).union(marks).kinds == all)
+        for kind in HitKind.allCases {
+            let kinds = HitKinds(kind)
+            let isTrigger = kind == .inAppTriggered || kind == .inAppSuppressed
+            // A notification has no trigger of an in-app message, and these have keys of their own.
+            #expect(marks.missing(in: kinds) == (isTrigger ? [] : kinds))
+            #expect(Marks(kinds: kinds).missing(in: kinds) == [])
+            #expect(Marks(kinds: kinds).isDisjoint(with: marks) == !isTrigger)
+        }
     }
 }

@@ -111,6 +111,12 @@ struct EventComparison {
             "data_collection_enabled", message.dataCollectionEnabled,
             proto.hasDataCollectionEnabled ? proto.dataCollectionEnabled : nil)
         self.same("in_app.event", message.event, Self.event(of: proto))
+        self.same("trigger_kind", Int(message.triggerKind), proto.triggerKind.rawValue)
+        self.same("layout", Int(message.layout), proto.layout.rawValue)
+        let (error, expected) = (message.displayError, proto.displayError)
+        self.same("display_error.reason", Int(error.reason), expected.reason.rawValue)
+        self.same("fetch_reason", Int(error.fetchReason), expected.fetchReason.rawValue)
+        self.same("display_error.detail", error.detail, expected.detail)
         self.sameMap(message.appData, proto.appData, in: view)
     }
 
@@ -121,6 +127,8 @@ struct EventComparison {
         case .click(let click): .click(hasURL: !click.actionURL.isEmpty)
         case .dismissal: .dismissal
         case .displayError: .displayError
+        case .triggered: .triggered
+        case .suppressed: .suppressed
         }
     }
 

@@ -51,7 +51,7 @@ struct HitEncodingSalvageTests {
     @Test("An entry of a kind or product that is not known is left over, readable for who knows it")
     func strange() throws {
         let (block, offsets) = try Self.block()
-        for (place, bit) in [(HitEncoding.kindsOffset + 1, 0x80), (HitEncoding.factsOffset, 0x40)] {
+        for (place, bit) in [(HitEncoding.kindsOffset, 1), (HitEncoding.factsOffset, 0x40)] {
             var payload = block
             payload[offsets[1] + place] ^= UInt8(bit)
             let (kinds, rest) = Self.salvage(payload + block)

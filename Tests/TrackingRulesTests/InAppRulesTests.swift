@@ -34,6 +34,83 @@ struct InAppRulesTests {
         try row.check()
     }
 
+    private static let triggerRows: [RuleRow] = [
+        RuleRow(
+            "triggered", .inApp { $0.inApp.triggered = .init() }, "accepted: in_app_triggered"),
+        RuleRow(
+            "suppressed", .inApp { $0.inApp.suppressed = .init() },
+            "accepted: in_app_suppressed"),
+        RuleRow(
+            "suppressed, and said so twice",
+            .inApp {
+                $0.inApp.suppressed = .init()
+                $0.inApp.displaySuppressed = true
+            }, "accepted: in_app_suppressed"),
+        RuleRow(
+            "triggered while display was suppressed",
+            .inApp {
+                $0.inApp.triggered = .init()
+                $0.inApp.displaySuppressed = true
+            }, "suppressed_display"),
+        RuleRow(
+            "suppressed, of a test message",
+            .inApp {
+                $0.inApp.suppressed = .init()
+                $0.inApp.testMessage = true
+            }, "suppressed_test_message"),
+        RuleRow(
+            "suppressed, without consent",
+            .inApp {
+                $0.inApp.suppressed = .init()
+                $0.consent = .optedOut
+            }, "suppressed_consent"),
+    ]
+
+    @Test("D64: a trigger and a suppressed one are facts of their own", arguments: triggerRows)
+    func triggers(row: RuleRow) throws {
+        try row.check()
+    }
+
+    private static let formRows: [RuleRow] = [
+        RuleRow(
+            "the last trigger and layout",
+            .inApp {
+                $0.inApp.triggerKind = .app
+                $0.inApp.layout = .image
+            }, "accepted: in_app_impression"),
+        RuleRow(
+            "unknown ones",
+            .inApp {
+                $0.inApp.triggerKind = .UNRECOGNIZED(4)
+                $0.inApp.layout = .UNRECOGNIZED(5)
+            }, "rejected: in_app.trigger_kind range, in_app.layout range"),
+        RuleRow(
+            "not fetched",
+            .inApp {
+                $0.inApp.displayError.fetchReason = .network
+                $0.inApp.displayError.detail = String(repeating: "x", count: 256)
+            }, "accepted: in_app_display_error"),
+        RuleRow(
+            "a text of 257 bytes",
+            .inApp { $0.inApp.displayError.detail = String(repeating: "x", count: 257) },
+            "rejected: in_app.display_error.detail too_large"),
+        RuleRow(
+            "an unknown reason",
+            .inApp { $0.inApp.displayError.fetchReason = .UNRECOGNIZED(4) },
+            "rejected: in_app.display_error.fetch_reason range"),
+        RuleRow(
+            "neither fetched nor rendered",
+            .inApp {
+                $0.inApp.displayError.fetchReason = .server
+                $0.inApp.displayError.reason = .imageFetch
+            }, "rejected: in_app.display_error.fetch_reason conflict"),
+    ]
+
+    @Test("D39, D42: the form of triggers, layouts and display errors", arguments: formRows)
+    func form(row: RuleRow) throws {
+        try row.check()
+    }
+
     @Test("D24: the enums have the numbers of Firebase's wire")
     func firebaseNumbers() {
         typealias DismissType = Sightline_V1_InAppDismissType
@@ -44,6 +121,10 @@ struct InAppRulesTests {
             .unspecified, .imageFetch, .imageDisplay, .imageUnsupportedFormat,
         ]
         #expect(reasons.map(\.rawValue) == [0, 1, 2, 3])
+        let fetchReasons: [Sightline_V1_InAppFetchErrorReason] = [
+            .unspecified, .server, .client, .network,
+        ]
+        #expect(fetchReasons.map(\.rawValue) == [0, 1, 2, 3])
     }
 
     private static let recordTests = Policy.with { $0.recordTestMessages = true }

@@ -4,6 +4,8 @@ internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TestSupport
 internal import Testing
+internal import TrackingRules
+internal import WireFormat
 
 struct LinkRulesTests {
     /// A link, and whether it contradicts the ids 56c4 and h138a.
@@ -44,6 +46,35 @@ struct LinkRulesTests {
             #expect(line.hasPrefix("accepted") && line.hasSuffix(warning), "\(line)")
             #expect(line.contains("link_contradicts_ids") == warns, "\(line)")
         }
+    }
+
+    @Test("D56: so does one that is the sound", arguments: rows)
+    func sound(_ link: String, _ warns: Bool) throws {
+        let ids = #""_dId": "56c4", "_mId": "h138a", "_acsDeliveryTracking": "on""#
+        let events: [TestEvent] = [
+            .fcm(.opened) { $0.push.fcm.data.sound = link },
+            .apns(.opened) { $0.push.apns.aps.sound = link },
+            .raw(#"{\#(ids), "aps": {"sound": "\#(link)"}}"#, .ios),
+            .raw(#"{"data": {\#(ids), "sound": "\#(link)"}}"#, .android),
+        ]
+        for event in events {
+            let line = try event.judged().line
+            #expect(line.contains("link_contradicts_ids") == warns, "\(line)")
+        }
+    }
+
+    @Test("D56: a tracked link tells its letter and its own id, and can leave the recipient out")
+    func parts() {
+        func parts(_ link: String) -> [String]? {
+            link.withBytes { TrackedLink($0).map { [$0.id, $0.withoutRecipient] } }
+        }
+        #expect(
+            parts("http://t.example.com/r/?id=d1685a5,d57fd6,d57ff6&x=ä")
+                == ["d:d57ff6", "http://t.example.com/r/?id=d*,d57fd6,d57ff6&x=ä"])
+        #expect(parts("/r/?id=s1,2,3#top") == ["s:3", "/r/?id=s*,2,3#top"])
+        #expect(parts("/r/?id=h1,2") == ["", "/r/?id=h*,2"])
+        #expect(parts("/r/?id=h1,2,x") == ["", "/r/?id=h*,2,x"])
+        #expect(parts("app://shop") == nil)
     }
 
     @Test("D56: Classic's links have ids of another form, and give no warning")

@@ -212,6 +212,7 @@ struct RequestLedgerTests {
         meanings += refusals.map { (.refused($0), .refused($0)) }
         for (outcome, meaning) in meanings { #expect(outcome.meaning == meaning) }
         #expect(Set(meanings.map(\.0)).count == meanings.count)
+        #expect(Warnings.nothingShown.numbers.map(LedgerOutcome.warning) == [.nothingShown])
         #expect(meanings.allSatisfy { Int($0.0.rawValue) < LedgerOutcome.count })
         let events = meanings.filter(\.0.isEvent).count
         #expect(events == 2 * kinds.count + refusals.count, "each event has one outcome of these")

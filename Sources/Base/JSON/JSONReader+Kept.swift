@@ -26,6 +26,13 @@ package struct JSONShape: Sendable {
     /// A value of which only the presence matters.
     package static let presence = JSONShape(members: [], isCompared: false)
 
+    /// An object of whose members, too, only the presence matters. Of a string it is the string.
+    package static func presence(of members: [String]) -> JSONShape {
+        JSONShape(
+            members: members.map { Member(path: $0, name: $0, shape: .presence) },
+            isCompared: false)
+    }
+
     /// An object with these members.
     package init(
         _ members: KeyValuePairs<String, JSONShape>, _ more: KeyValuePairs<String, JSONShape> = [:]

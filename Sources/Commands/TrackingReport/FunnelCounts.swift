@@ -6,7 +6,7 @@
 package struct FunnelCounts: Sendable, Equatable, Encodable {
     /// Notifications of which a device has reported a hit of any kind.
     package var notifications = 0
-    /// Impressions.
+    /// Impressions, without those of payloads that show nothing.
     package var impressions = 0
     /// Notifications with an impression.
     package var uniqueImpressions = 0
@@ -26,6 +26,8 @@ package struct FunnelCounts: Sendable, Equatable, Encodable {
     package var failed = 0
     /// Notifications that their sender skipped.
     package var skipped = 0
+    /// Impressions of payloads that show nothing, which no other figure counts (D63).
+    package var nothingShown = 0
 
     /// Clicks that opened nothing: dismissals (D14); nil for Classic, which reports none (D21).
     package private(set) var dismissals: Int?

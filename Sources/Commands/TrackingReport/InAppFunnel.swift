@@ -18,6 +18,10 @@ package struct InAppFunnel: Sendable, Equatable {
     package var dismissals = 0
     /// Failed displays.
     package var displayErrors = 0
+    /// Triggers that an app reported, whether or not the message was shown.
+    package var triggered = 0
+    /// Triggers while the app suppressed display, by which the message was dropped.
+    package var suppressed = 0
     /// When the first of its hits was received, in microseconds since 1970.
     package var firstReceived: Int64 = 0
     /// When the last of its hits was received, in microseconds since 1970.
@@ -35,7 +39,8 @@ package struct InAppFunnel: Sendable, Equatable {
 extension InAppFunnel: Encodable {
     private enum CodingKeys: CodingKey {
         case tenant, app, messageID, campaign, recipients, impressions, clicks, dismissals
-        case displayErrors, clickRatio, dismissalRatio, firstReceived, lastReceived
+        case displayErrors, triggered, suppressed, clickRatio, dismissalRatio
+        case firstReceived, lastReceived
     }
 
     /// Encodes a row; missing ratios are null.
@@ -50,6 +55,8 @@ extension InAppFunnel: Encodable {
         try row.encode(self.clicks, forKey: .clicks)
         try row.encode(self.dismissals, forKey: .dismissals)
         try row.encode(self.displayErrors, forKey: .displayErrors)
+        try row.encode(self.triggered, forKey: .triggered)
+        try row.encode(self.suppressed, forKey: .suppressed)
         try row.encode(self.clickRatio.map(ReportNumber.rounded), forKey: .clickRatio)
         try row.encode(self.dismissalRatio.map(ReportNumber.rounded), forKey: .dismissalRatio)
         try row.encode(ReportTime.utc(self.firstReceived), forKey: .firstReceived)

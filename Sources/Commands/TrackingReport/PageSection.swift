@@ -170,6 +170,7 @@ extension PageSection.Row {
     init(_ row: InAppFunnel, in zone: ReportZone) {
         let counts = [
             row.recipients, row.impressions, row.clicks, row.dismissals, row.displayErrors,
+            row.triggered, row.suppressed,
         ]
         self.init(
             key: row.messageID, texts: [row.campaign ?? "–", place(row.tenant, row.app)],

@@ -20,7 +20,7 @@ extension Report {
         _ query: ReportQuery, names: DeliveryNames? = nil, in database: Database
     ) throws {
         let steps = try query.steps(in: database)
-        self.notes = query.notes(by: steps)
+        let notes = query.notes(by: steps)
         let query = query.whole(by: steps)
         self.query = query
         self.hasNames = names != nil
@@ -30,11 +30,22 @@ extension Report {
         let deliveries = try Row.fetchAll(
             database, sql: Self.deliverySelection(query.counts), arguments: arguments)
         self.deliveries = try Section(deliveries) { try DeliveryFunnel($0) }
+        self.notes = notes + Self.leftOut(self.deliveries.rows)
         let messages = try Row.fetchAll(
             database, sql: Self.inAppSelection(query), arguments: arguments)
         self.inAppMessages = try Section(messages) { try InAppFunnel($0) }
         if let names { try self.add(names, in: database) }
         self.series = try query.step.map { try ReportSeries(query, by: $0, in: database) }
+    }
+
+    /// Says how many impressions the figures leave out, if there are any.
+    private static func leftOut(_ deliveries: [DeliveryFunnel]) -> [String] {
+        let count = deliveries.reduce(0) { $0 + $1.others.nothingShown + $1.ios.nothingShown }
+        guard count > 0 else { return [] }
+        return [
+            "\(ReportNumber.grouped(count)) impressions of payloads that show nothing are left out "
+                + "(D63)"
+        ]
     }
 
     /// Adds the names, and the deliveries that have a name and no hit.
@@ -117,13 +128,15 @@ extension Report {
         let sends: [(String, HitKind)] = [
             ("sent", .sent), ("failed", .sendFailed), ("skipped", .sendSkipped),
         ]
-        let isSend = "kind >= \(HitKind.sent.rawValue)"
-        let notifications = [
-            "sum(notifications * (NOT \(isSend) AND \(side))) AS \(prefix)_notifications",
+        let isSend = ReportQuery.isSend
+        let others = [
+            "sum(notifications * (kind <> 0 AND NOT (\(isSend)) AND \(side))) "
+                + "AS \(prefix)_notifications",
             "sum(notifications * (\(isSend) AND \(side))) AS \(prefix)_attempted",
+            "sum(hits * (kind = 0 AND \(side))) AS \(prefix)_nothing_shown",
         ]
         return
-            (notifications + sums
+            (others + sums
             + sends.map { name, kind in "\(Self.hits(kind, side)) AS \(prefix)_\(name)" })
             .joined(separator: ",\n")
     }
@@ -141,7 +154,9 @@ extension Report {
                     \(Self.hits(.inAppImpression)) AS impressions,
                     \(Self.hits(.inAppClick)) AS clicks,
                     \(Self.hits(.inAppDismissal)) AS dismissals,
-                    \(Self.hits(.inAppDisplayError)) AS display_errors, sum(hits) AS hits,
+                    \(Self.hits(.inAppDisplayError)) AS display_errors,
+                    \(Self.hits(.inAppTriggered)) AS triggered,
+                    \(Self.hits(.inAppSuppressed)) AS suppressed, sum(hits) AS hits,
                     min(first_time) AS first, max(last_time) AS last,
                     \(newest) FILTER (WHERE campaign IS NOT NULL) AS named
                 FROM \(query.counts)
@@ -211,6 +226,7 @@ extension FunnelCounts {
         self.sent = try count("sent")
         self.failed = try count("failed")
         self.skipped = try count("skipped")
+        self.nothingShown = try count("nothing_shown")
     }
 }
 
@@ -226,6 +242,8 @@ extension InAppFunnel {
             clicks: row.decode(Int.self, forColumn: "clicks"),
             dismissals: row.decode(Int.self, forColumn: "dismissals"),
             displayErrors: row.decode(Int.self, forColumn: "display_errors"),
+            triggered: row.decode(Int.self, forColumn: "triggered"),
+            suppressed: row.decode(Int.self, forColumn: "suppressed"),
             firstReceived: row.decode(Int64.self, forColumn: "first"),
             lastReceived: row.decode(Int64.self, forColumn: "last"))
     }

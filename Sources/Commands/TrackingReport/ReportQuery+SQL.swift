@@ -32,6 +32,17 @@ extension ReportQuery {
     private static let occurrence =
         "iif(occur_time BETWEEN 0 AND receive_time, occur_time, receive_time)"
 
+    /// Whether a kind is of what a sender reports.
+    static let isSend =
+        "kind BETWEEN \(HitKind.sent.rawValue) AND \(HitKind.sendSkipped.rawValue)"
+
+    /// The kind by which a hit counts, as in the table: 0 for an impression of a payload that shows
+    /// nothing (D63).
+    static let countedKind = """
+        iif(kind = \(HitKind.impression.rawValue) AND warnings IN (
+            SELECT id FROM names WHERE ',' || text || ',' LIKE '%,nothing_shown,%'), 0, kind)
+        """
+
     /// The first hit of a notification, and of an in-app message's recipient, is the one that
     /// happened first; so is the first attempt to send a notification, which counts by itself. A
     /// skipped notification is no attempt. Names of campaigns are in the table alone.
@@ -44,17 +55,18 @@ extension ReportQuery {
         FROM (
             SELECT *,
                 row_number() OVER (
-                    PARTITION BY tenant, app, product, delivery, who, kind ORDER BY time, id)
+                    PARTITION BY tenant, app, product, delivery, who, hit_kind ORDER BY time, id)
                     AS of_kind,
                 row_number() OVER (
                     PARTITION BY tenant, app, product, delivery, who, source ORDER BY time, id)
                     AS of_all
             FROM (
                 SELECT id, \(Self.occurrence) AS time, tenant, coalesce(app, 0) AS app, delivery,
-                    product, coalesce(platform, 0) AS platform, kind,
+                    product, coalesce(platform, 0) AS platform,
+                    \(Self.countedKind) AS kind, kind AS hit_kind,
                     iif(product = \(Product.firebase.rawValue), coalesce(subject_id, ''),
                         broadlog_id) AS who,
-                    CASE WHEN kind < \(HitKind.sent.rawValue) THEN 'device'
+                    CASE WHEN NOT (\(Self.isSend)) THEN 'device'
                         WHEN kind = \(HitKind.sendSkipped.rawValue) THEN 'skipped'
                         ELSE 'attempt' END AS source
                 FROM stored_hits))

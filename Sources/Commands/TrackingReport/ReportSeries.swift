@@ -40,8 +40,9 @@ package struct ReportSeries: Sendable, Equatable {
         var inAppDismissals = 0
         /// Notifications that a push service took.
         package var sent = 0
-        /// Hits of Campaign's in-app buttons, failed displays, and notifications that failed or
-        /// were skipped.
+        /// Hits of Campaign's in-app buttons, failed displays, triggers of in-app messages,
+        /// impressions of payloads that show nothing (D63), and notifications that failed or were
+        /// skipped.
         package var further = 0
 
         /// The sum of all hits.
@@ -151,7 +152,8 @@ extension ReportSeries.Row {
         case .open: counts.opens += hits
         case .inAppDismissal: counts.inAppDismissals += hits
         case .sent: counts.sent += hits
-        case .button1, .button2, .close, .inAppDisplayError, .sendFailed, .sendSkipped, nil:
+        case .button1, .button2, .close, .inAppDisplayError, .inAppTriggered, .inAppSuppressed,
+            .sendFailed, .sendSkipped, nil:
             counts.further += hits
         }
         if isIOS { self.ios = counts } else { self.others = counts }

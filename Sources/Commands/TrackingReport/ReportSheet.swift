@@ -14,6 +14,7 @@ package struct ReportSheet: Sendable {
         "ios_failed", "ios_skipped", "ios_undelivered", "delivered_rate",
         "impressions_of_delivered", "ios_impressions_of_delivered", "open_rate",
         "click_through_rate",
+        "nothing_shown", "ios_nothing_shown", "triggered", "suppressed",
     ]
 
     private let report: Report
@@ -63,6 +64,7 @@ package struct ReportSheet: Sendable {
             cells[prefix + "unique_opens"] = hasOpens ? "\(counts.uniqueOpens)" : ""
             cells[prefix + "dismissals"] = self.count(counts.dismissals)
             cells[prefix + "unique_dismissals"] = self.count(counts.uniqueDismissals)
+            cells[prefix + "nothing_shown"] = "\(counts.nothingShown)"
             guard row.sent != nil else { continue }
             cells.merge(self.sends(counts, prefix: prefix)) { $1 }
         }
@@ -84,6 +86,7 @@ package struct ReportSheet: Sendable {
             "campaign": self.text(row.campaign), "impressions": "\(row.impressions)",
             "clicks": "\(row.clicks)", "recipients": "\(row.recipients)",
             "dismissals": "\(row.dismissals)", "display_errors": "\(row.displayErrors)",
+            "triggered": "\(row.triggered)", "suppressed": "\(row.suppressed)",
             "click_ratio": self.number(row.clickRatio),
             "dismissal_ratio": self.number(row.dismissalRatio),
             "first_received": ReportTime.utc(row.firstReceived),

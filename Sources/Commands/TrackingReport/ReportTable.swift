@@ -123,14 +123,15 @@ package struct ReportTable: Sendable {
             [("tenant", .left)] + (isByApp ? [("app", .left)] : []) + [
                 ("campaign", .left), ("message", .left), ("impressions", .right),
                 ("clicks", .right), ("dismissals", .right), ("errors", .right),
+                ("triggered", .right), ("suppressed", .right),
                 ("click-through", .left), ("dismissal rate", .left),
             ])
         for row in self.report.inAppMessages.rows {
             table.add(
                 [row.tenant] + (isByApp ? [row.app ?? "-"] : []) + [
                     row.campaign ?? "-", row.messageID, "\(row.impressions)", "\(row.clicks)",
-                    "\(row.dismissals)", "\(row.displayErrors)", Self.bar(row.clickRatio),
-                    Self.bar(row.dismissalRatio),
+                    "\(row.dismissals)", "\(row.displayErrors)", "\(row.triggered)",
+                    "\(row.suppressed)", Self.bar(row.clickRatio), Self.bar(row.dismissalRatio),
                 ])
         }
         return table.lines()

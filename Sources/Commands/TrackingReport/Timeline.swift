@@ -34,7 +34,7 @@ package struct Timeline: Sendable, Equatable {
     /// Selects the hits of a query that devices report. What was sent, all at once, would leave
     /// nothing else to see.
     private static let condition =
-        "kind < \(HitKind.sent.rawValue) AND \(ReportQuery.condition)"
+        "NOT (\(ReportQuery.isSend)) AND \(ReportQuery.condition)"
 
     /// The maximum number of hits read one by one, for steps of less than an hour.
     private static let maxReadHits = 100_000
@@ -108,28 +108,29 @@ package struct Timeline: Sendable, Equatable {
 
     private static func hitSelection(_ query: ReportQuery) -> String {
         """
-        SELECT time / :width AS step, \(Self.sums("1"))
+        SELECT time / :width AS step, \(Self.sums("1", of: ReportQuery.countedKind))
         FROM \(query.hits) WHERE \(Self.condition) GROUP BY step
         """
     }
 
     private static func countSelection(_ query: ReportQuery) -> String {
         """
-        SELECT hour * \(ReportQuery.hour) / :width AS step, \(Self.sums("hits"))
+        SELECT hour * \(ReportQuery.hour) / :width AS step, \(Self.sums("hits", of: "kind"))
         FROM \(query.counts) WHERE \(Self.condition) GROUP BY step
         """
     }
 
-    private static func sums(_ hits: String) -> String {
+    private static func sums(_ hits: String, of kind: String) -> String {
         let steps: [(String, HitKind)] = [
             ("impressions", .impression), ("clicks", .click), ("opens", .open),
         ]
-        let kinds = steps.map { "\($0.1.rawValue)" }.joined(separator: ", ")
+        // What showed nothing is no impression, and nothing of an in-app message either.
+        let kinds = (["0"] + steps.map { "\($0.1.rawValue)" }).joined(separator: ", ")
         var sums: [String] = []
-        for (name, kind) in steps {
-            sums.append("sum(\(hits) * (kind = \(kind.rawValue))) AS \(name)")
+        for (name, step) in steps {
+            sums.append("sum(\(hits) * (\(kind) = \(step.rawValue))) AS \(name)")
         }
-        sums.append("sum(\(hits) * (kind NOT IN (\(kinds)))) AS in_app")
+        sums.append("sum(\(hits) * (\(kind) NOT IN (\(kinds)))) AS in_app")
         return sums.joined(separator: ", ")
     }
 }

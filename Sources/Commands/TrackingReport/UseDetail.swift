@@ -5,21 +5,30 @@ internal import WireFormat
 package struct UseDetail: Sendable, Equatable {
     /// What happened, and how; equal uses share a row.
     package struct Use: Sendable, Encodable {
-        /// `impression`, `click`, `open`, `dismissal`, `display_error`, or a button of Campaign.
+        /// `impression`, `click`, `open`, `dismissal`, `display_error`, `triggered`, `suppressed`,
+        /// or a button of Campaign.
         package var what: String
         /// The label of the chosen button, or of a push notification the button's id; empty if it
         /// has none.
         package var action = ""
         /// The link of the chosen action, which tells a card's buttons apart, or of the push
-        /// notification; empty if it has none.
+        /// notification; empty if it has none. A tracked link has `*` for the recipient's digits.
         package var link = ""
+        /// The letter and the own id of a push notification's tracked link, such as `d:d57ff6`;
+        /// empty if its link is not tracked.
+        package var linkID = ""
         /// How it was closed: `auto`, `click` or `swipe`; empty if unknown.
         package var dismissal = ""
-        /// Why it was not shown: `image_fetch`, `image_display` or `image_format`; empty if
+        /// Why it was not shown: `image_fetch`, `image_display` or `image_format`, or of a message
+        /// that was not fetched `fetch_server`, `fetch_client` or `fetch_network`; empty if
         /// unknown.
         package var error = ""
         /// The analytics event that triggered the message; empty if unknown.
         package var trigger = ""
+        /// What triggered it: `analytics_event`, `foreground` or `app`; empty if unknown.
+        package var triggerKind = ""
+        /// `card`, `modal`, `banner` or `image`; empty if unknown.
+        package var layout = ""
     }
 
     /// The tenant.
@@ -51,16 +60,20 @@ extension UseDetail: Encodable {
 
 // Clients choose the texts of a use: they are told apart by their bytes, as in hits.db.
 extension UseDetail.Use: Hashable {
-    /// Whether both are the same use.
+    /// Whether both are the same use. The link tells its id.
     package static func == (left: Self, right: Self) -> Bool {
         left.what == right.what && left.dismissal == right.dismissal && left.error == right.error
             && left.action.equals(right.action) && left.link.equals(right.link)
-            && left.trigger.equals(right.trigger)
+            && left.trigger.equals(right.trigger) && left.triggerKind == right.triggerKind
+            && left.layout == right.layout
     }
 
     /// Hashes all texts.
     package func hash(into hasher: inout Hasher) {
-        for text in [self.what, self.action, self.link, self.dismissal, self.error, self.trigger] {
+        for text in [
+            self.what, self.action, self.link, self.dismissal, self.error, self.trigger,
+            self.triggerKind, self.layout,
+        ] {
             hasher.combine(ExactText(text))
         }
     }

@@ -19,14 +19,18 @@ enum UseDetailTable {
     private static func titles(of subject: UseDetails.Subject) -> [String] {
         switch subject {
         case .push: ["button", "link"]
-        case .inApp: ["action", "link", "closed by", "error", "trigger"]
+        case .inApp:
+            ["action", "link", "closed by", "error", "trigger", "triggered by", "layout"]
         }
     }
 
     private static func cells(of use: UseDetail.Use?, _ subject: UseDetails.Subject) -> [String] {
         let count = Self.titles(of: subject).count
         guard let use else { return Array(repeating: "", count: count) }
-        let cells = [use.action, use.link, use.dismissal, use.error, use.trigger]
+        let cells = [
+            use.action, use.link, use.dismissal, use.error, use.trigger, use.triggerKind,
+            use.layout,
+        ]
         return Array(cells.prefix(count))
     }
 }

@@ -72,7 +72,7 @@ package struct UseDetails: Sendable, Equatable {
         """
         SELECT tenant, delivery, kind, event FROM \(query.hits)
         WHERE product \(subject == .inApp ? "=" : "<>") \(Product.firebase.rawValue)
-            AND kind < \(HitKind.sent.rawValue) AND \(ReportQuery.condition)
+            AND NOT (\(ReportQuery.isSend)) AND \(ReportQuery.condition)
         """
     }
 
@@ -101,17 +101,23 @@ package struct UseDetails: Sendable, Equatable {
         case .button1: "button_1"
         case .button2: "button_2"
         case .close: "close"
+        case .inAppTriggered: "triggered"
+        case .inAppSuppressed: "suppressed"
         case .sent, .sendFailed, .sendSkipped, nil: "unknown"
         }
     }
 }
 
 extension UseDetail.Use {
-    /// Reads the button and the link of a push notification's event; a TrackAction has neither.
+    /// Reads the button and the link of a push notification's event; a TrackAction has neither. A
+    /// tracked link is another one for each recipient: it is told by its own id.
     fileprivate mutating func readPush(_ event: UnsafeRawBufferPointer) {
         guard let view = try? EventView(event), view.interaction == .push else { return }
         if view.isDismissal { self.what = "dismissal" }
-        (self.action, self.link) = view.withPushUse { ($0.text, $1.text) }
+        (self.action, self.link, self.linkID) = view.withPushUse { button, link in
+            guard let tracked = TrackedLink(link) else { return (button.text, link.text, "") }
+            return (button.text, tracked.withoutRecipient, tracked.id)
+        }
     }
 
     fileprivate mutating func readInApp(_ event: UnsafeRawBufferPointer) {
@@ -120,8 +126,14 @@ extension UseDetail.Use {
         self.link = view.actionURL.text
         self.trigger = view.triggerEvent.text
         self.dismissal = Self.name(["", "auto", "click", "swipe"], view.dismissType)
-        self.error = Self.name(
-            ["", "image_fetch", "image_display", "image_format"], view.errorReason)
+        self.error =
+            view.fetchErrorReason == 0
+            ? Self.name(["", "image_fetch", "image_display", "image_format"], view.errorReason)
+            : Self.name(
+                ["", "fetch_server", "fetch_client", "fetch_network"], view.fetchErrorReason)
+        self.triggerKind = Self.name(
+            ["", "analytics_event", "foreground", "app"], view.triggerKind)
+        self.layout = Self.name(["", "card", "modal", "banner", "image"], view.layout)
     }
 
     /// A number of a newer client is shown as a number.
@@ -135,8 +147,10 @@ extension UseDetail {
     fileprivate var order: ExactText {
         guard let use else { return ExactText("~") }
         return ExactText(
-            [use.what, use.action, use.link, use.dismissal, use.error, use.trigger]
-                .joined(separator: "\n"))
+            [
+                use.what, use.action, use.link, use.dismissal, use.error, use.trigger,
+                use.triggerKind, use.layout,
+            ].joined(separator: "\n"))
     }
 }
 

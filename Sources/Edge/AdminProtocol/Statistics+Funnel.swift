@@ -26,6 +26,13 @@ extension Statistics {
         package var dismissalsIos = 0
         /// Failed displays of an in-app message, on all platforms.
         package var displayErrors = 0
+        /// Triggers of an in-app message, on all platforms; like the next two nil from a server
+        /// that does not count them.
+        package var triggered: Int?
+        /// Triggers of an in-app message while the app suppressed display, on all platforms.
+        package var suppressed: Int?
+        /// Impressions of payloads that show nothing, on all platforms: no other figure has them.
+        package var nothingShown: Int?
         /// Clicks per impression without iOS; of an in-app message, on all platforms. Nil without
         /// impressions.
         package var clickRatio: Double?

@@ -22,7 +22,7 @@ struct HitSession {
             version = try self.version(connection)
         }
         try self.check(version)
-        if self.configuration.migrates { try self.refreshView(connection) }
+        if self.configuration.migrates { try self.refreshViews(connection) }
     }
 
     /// Checks the database's encoding, and sets the session's limits.
@@ -72,21 +72,25 @@ struct HitSession {
         }
     }
 
-    /// Replaces the view `hits` if an earlier build has made it, which names fewer kinds of hits.
-    /// Nothing that is written depends on it: where it is somebody else's, or a reader holds it for
-    /// longer than `postgresql.lock_seconds`, it stays, and the next connection tries again.
-    private func refreshView(_ connection: PostgreSQLConnection) throws(PostgreSQLError) {
-        let name = self.schema.qualified("hits")
+    /// Replaces the views that an earlier build has made, which know fewer kinds of hits. Nothing
+    /// that is written depends on them: one that is somebody else's, or that a reader holds for
+    /// longer than `postgresql.lock_seconds`, stays, and the next connection tries again.
+    private func refreshViews(_ connection: PostgreSQLConnection) throws(PostgreSQLError) {
+        for view in self.schema.views { try self.refresh(view, connection) }
+    }
+
+    private func refresh(
+        _ view: PostgreSQLSchema.View, _ connection: PostgreSQLConnection
+    ) throws(PostgreSQLError) {
+        let name = self.schema.qualified(view.name)
         let rows = try connection.run("SELECT pg_get_viewdef(to_regclass('\(name)'))")
-        guard let definition = rows.first?.first ?? nil,
-            !PostgreSQLSchema.namesAllKinds(definition)
-        else { return }
+        guard let definition = rows.first?.first ?? nil, !view.isCurrent(definition) else { return }
         do throws(PostgreSQLError) {
             try connection.run(
                 """
                 BEGIN; SET LOCAL lock_timeout = \(self.configuration.lockTimeout.milliseconds);
                 \(self.schema.lock);
-                \(self.schema.hits)
+                \(view.creation)
                 COMMIT
                 """)
         } catch  where !error.state.isEmpty {

@@ -66,8 +66,7 @@ package struct PostgreSQLSchema: Sendable {
             CREATE TABLE IF NOT EXISTS \(self.qualified("cursor")) (
                 journal text PRIMARY KEY, sequence bigint NOT NULL, hit_id uuid,
                 changed_at timestamptz NOT NULL) WITH (fillfactor = 20);
-            \(self.hits)
-            \(self.funnel)
+            \(self.views.map(\.creation).joined(separator: "\n"))
             CREATE TABLE IF NOT EXISTS \(self.qualified("format")) (version integer NOT NULL);
             INSERT INTO \(self.qualified("format")) SELECT \(Self.formatVersion)
             WHERE NOT EXISTS (SELECT FROM \(self.qualified("format")));
@@ -141,8 +140,9 @@ extension PostgreSQLSchema {
 
     /// The view of hits.db, counted from the rows (docs/figures.md). Ratios are of notifications,
     /// per notification with an impression, and without iOS, which does not report every
-    /// impression (D20); rates are per notification that a push service took. New columns stand
-    /// last, so that the view of an earlier build can be replaced.
+    /// impression (D20); rates are per notification that a push service took. An impression of a
+    /// payload that shows nothing is none (D63). New columns stand last, so that the view of an
+    /// earlier build can be replaced.
     var funnel: String {
         func sum(_ kind: HitKind, _ side: String) -> String {
             "coalesce(sum(hits) FILTER (WHERE kind = \(kind.rawValue) AND \(side)), 0)::bigint"
@@ -157,6 +157,7 @@ extension PostgreSQLSchema {
                     platform IS NOT DISTINCT FROM \(Platform.ios.rawValue) AS ios,
                     count(*) AS hits
                 FROM \(self.qualified("stored_hits")) WHERE kind IN (1, 2, 3, 11, 12, 13)
+                    AND NOT (kind = 1 AND warnings LIKE '%nothing_shown%')
                 GROUP BY 1, 2, 3, 4, 5, 6, 7),
             figures AS (
                 SELECT tenant, delivery_id, bool_or(kind >= 11) AS has_sends,
@@ -189,9 +190,31 @@ extension PostgreSQLSchema {
             """
     }
 
-    /// Whether the text of a view `hits`, as the server has it, names each kind of hit.
-    static func namesAllKinds(_ definition: String) -> Bool {
-        HitKind.allCases.allSatisfy { definition.contains("'\($0.name)'") }
+    /// A view that a later build may replace.
+    struct View {
+        /// Its name, without the schema.
+        let name: String
+        /// Creates or replaces it.
+        let creation: String
+        /// What an earlier build's lacks.
+        fileprivate let words: [String]
+
+        /// Whether the text of a view, as the server has it, is as this build makes it.
+        func isCurrent(_ definition: String) -> Bool {
+            self.words.allSatisfy { definition.contains($0) }
+        }
+    }
+
+    /// The views: `hits` names each kind of hit, `funnel` has all figures.
+    var views: [View] {
+        [
+            View(
+                name: "hits", creation: self.hits,
+                words: HitKind.allCases.map { "'\($0.name)'" }),
+            View(
+                name: "funnel", creation: self.funnel,
+                words: ["click_through_rate", "nothing_shown"]),
+        ]
     }
 
     private static let kinds = HitKind.allCases.map { "WHEN \($0.rawValue) THEN '\($0.name)'" }

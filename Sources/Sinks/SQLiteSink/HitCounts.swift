@@ -12,6 +12,7 @@ struct HitCounts {
     /// the sum over these three is the notifications that somebody tried to send. `campaign` is the
     /// campaign name in the newest hit that has one, and `newest` is the id of that hit; without a
     /// name, that of the newest hit. `hour` is the first hour of the step, see `CountSteps`.
+    /// `kind` is a hit's, or `nothingShown`.
     static let schema = """
         CREATE TABLE counts (
             hour INTEGER NOT NULL, tenant INTEGER NOT NULL, app INTEGER NOT NULL,
@@ -21,6 +22,17 @@ struct HitCounts {
             last_time INTEGER NOT NULL, campaign INTEGER, newest INTEGER NOT NULL,
             PRIMARY KEY (hour, tenant, app, delivery, product, platform, kind)) WITHOUT ROWID;
         """
+
+    /// The kind of rows that count impressions of payloads that show nothing (D63). So no sum of
+    /// impressions has to leave them out, and a file of any build can have such rows.
+    static let nothingShown: UInt8 = 0
+
+    /// The kind by which a hit is counted.
+    static func kind(_ kind: HitKind, _ warnings: Warnings) -> UInt8 {
+        // A test of the bit: `contains` of another module is unspecialized generic code.
+        kind == .impression && warnings.rawValue & Warnings.nothingShown.rawValue != 0
+            ? Self.nothingShown : kind.rawValue
+    }
 
     /// The columns by which hits are counted.
     struct Group: Hashable {
@@ -33,7 +45,8 @@ struct HitCounts {
         let product: Product
         /// 0 if the hit has none.
         let platform: Int64
-        let kind: HitKind
+        /// The number of the hits' kind, or `nothingShown`.
+        let kind: UInt8
     }
 
     /// The hits of a group.
@@ -97,7 +110,7 @@ struct HitCounts {
         _ group: Group, isFirstOfKind: Bool, isFirst: Bool, time: Int64, campaign: Int64?,
         id: Int64
     ) throws {
-        let kind = Int(group.kind.rawValue)
+        let kind = Int(group.kind)
         if self.last[kind]?.group != group {
             try self.keepLast(of: kind)
             self.last[kind] = (group, self.counts[group] ?? Count())
@@ -125,7 +138,7 @@ struct HitCounts {
         for (group, count) in self.counts {
             try self.addition.execute(arguments: [
                 group.hour, group.tenant, group.app, group.delivery, Int64(group.product.rawValue),
-                group.platform, Int64(group.kind.rawValue), count.hits, count.firstHits,
+                group.platform, Int64(group.kind), count.hits, count.firstHits,
                 count.notifications, count.firstTime, count.lastTime, count.campaign, count.newest,
             ])
         }

@@ -57,11 +57,15 @@ enum HitDetails {
     private static let dismissal = number(
         [inApp, InAppInteraction.dismissal, FieldTag.InAppDismissal.type],
         names: ["auto", "click", "swipe"])
-    private static let error = number(
+    private static let error = "coalesce(\(renderError), \(fetchError))"
+    private static let renderError = number(
         [inApp, InAppInteraction.displayError, FieldTag.InAppDisplayError.reason],
         names: ["image_fetch", "image_display", "image_format"])
+    private static let fetchError = number(
+        [inApp, InAppInteraction.displayError, FieldTag.InAppDisplayError.fetchReason],
+        names: ["fetch_server", "fetch_client", "fetch_network"])
     private static let appState = number(
-        [push, PushInteraction.appState], names: ["foreground", "background", "closed"])
+        [push, PushInteraction.appState], names: ["foreground", "background", "closed", "inactive"])
     private static let sendReason = number(
         [pushSend, PushSend.reason], names: SendReason.allCases.map { "\($0.name)" })
     private static let attempt = number([pushSend, PushSend.attempt], names: [])

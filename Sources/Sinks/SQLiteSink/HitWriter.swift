@@ -179,7 +179,8 @@ final class HitWriter {
             let group = HitCounts.Group(
                 hour: hour, tenant: names.tenant, app: names.app ?? 0,
                 delivery: names.delivery, product: event.product,
-                platform: Int64(event.platform?.rawValue ?? 0), kind: kind)
+                platform: Int64(event.platform?.rawValue ?? 0),
+                kind: HitCounts.kind(kind, event.warnings))
             try self.counts.add(
                 group, isFirstOfKind: earlier.rawValue & 1 << UInt16(number) == 0,
                 isFirst: isFirst, time: time, campaign: campaign, id: row.id)

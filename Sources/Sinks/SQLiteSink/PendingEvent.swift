@@ -15,11 +15,15 @@ struct PendingEvent {
 /// The marks of a key in `HitIndex`: the kinds of hits that were counted (bits 1 to 10), the kinds
 /// of hits of the notification's action buttons (bits 11 to 13), and recipients (bit 14). What a
 /// sender reports takes the bits 7 to 9 of a notification, which has no hits of in-app messages.
+/// Triggers of an in-app message, bits 14 and 15, are never under the key of a recipient.
 struct HitMarks {
     let rawValue: UInt16
 
     static let recipient = HitMarks(rawValue: 1 << 14)
     private static let buttonShift: UInt16 = 10
+
+    /// The bits that are those of their kinds.
+    private static let inPlace: UInt16 = 0xc7fe
 
     /// From a sender's kinds to their bits.
     private static let sendShift: UInt16 = 4
@@ -41,7 +45,7 @@ struct HitMarks {
     func missing(in kinds: HitKinds) -> HitKinds {
         kinds.subtracting(
             HitKinds(
-                rawValue: self.rawValue & 0x7fe
+                rawValue: self.rawValue & Self.inPlace
                     | self.rawValue << Self.sendShift & HitKinds.sends.rawValue))
     }
 

@@ -57,6 +57,7 @@ extension EventGenerator {
             push.apns.messageID = self.text()
             if self.dice.chance(50) { push.apns.acsDeliveryTracking = self.text() }
             if self.dice.chance(50) { push.apns.aps.alert.title = self.text() }
+            if self.dice.chance(50) { push.apns.aps.sound = self.text() }
             push.apns.aps.mutableContent = Int32(self.dice.below(2))
             push.apns.mediaAttachmentURL = self.text()
             push.apns.customFields = self.map()
@@ -75,6 +76,7 @@ extension EventGenerator {
         data.messageID = self.text()
         if self.dice.chance(50) { data.acsDeliveryTracking = self.text() }
         data.title = self.text()
+        data.sound = self.text()
         data.badge = Int32(self.dice.below(3))
         data.mediaAttachmentURL = self.text()
         data.customFields = self.map()
@@ -114,11 +116,18 @@ extension EventGenerator {
         message.triggerEvent = self.text()
         message.displaySuppressed = self.dice.chance(30)
         if self.dice.chance(30) { message.dataCollectionEnabled = self.dice.chance(50) }
-        switch self.dice.below(5) {
+        message.triggerKind = .init(rawValue: self.dice.below(5)) ?? .unspecified
+        message.layout = .init(rawValue: self.dice.below(6)) ?? .unspecified
+        switch self.dice.below(8) {
         case 0: message.impression = .init()
         case 1: message.click.actionURL = self.text()
         case 2: message.dismissal.type = .swipe
         case 3: message.displayError.reason = .imageFetch
+        case 4:
+            message.displayError.fetchReason = .init(rawValue: self.dice.below(5)) ?? .unspecified
+            message.displayError.detail = self.text()
+        case 5: message.triggered = .init()
+        case 6: message.suppressed = .init()
         default: break
         }
         return message

@@ -85,6 +85,12 @@ package enum EventSchema {
         SchemaField(10, .message([])),
         SchemaField(11, .message([SchemaField(1, .string), SchemaField(2, .string)])),
         SchemaField(12, .message([SchemaField(1, .number)])),
-        SchemaField(13, .message([SchemaField(1, .number)])),
+        SchemaField(13, .message(displayError)), SchemaField(13, .message(displayError)),
+        SchemaField(14, .message([])), SchemaField(15, .message([])),
+        SchemaField(8, .number), SchemaField(9, .number),
+    ]
+
+    private static let displayError: [SchemaField] = [
+        SchemaField(1, .number), SchemaField(2, .number), SchemaField(3, .string),
     ]
 }

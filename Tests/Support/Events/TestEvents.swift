@@ -7,7 +7,7 @@ package enum TestEvents {
     /// An event with an id and nothing else.
     package static func event(_ id: String) -> TestEvent { .with { $0.eventID = id } }
 
-    /// A push interaction.
+    /// A push interaction; if it was received, with a title to show (D63).
     ///
     /// - Parameters:
     ///   - id: makes the message's id, `h` and hex.
@@ -24,6 +24,17 @@ package enum TestEvents {
             event.push.product = product
             event.push.actionIdentifier = button
         }
+    }
+
+    /// The same push, whose payload shows nothing (D63).
+    package static func silent(_ event: TestEvent) -> TestEvent {
+        var event = event
+        switch event.push.payload {
+        case .apns: event.push.apns.clearAps()
+        case .fcm: event.push.fcm.data.title = ""
+        case .raw, nil: break
+        }
+        return event
     }
 
     /// An event of a push notification whose flag is on, as an app sends it.
@@ -130,10 +141,12 @@ package enum TestEvents {
                 push.apns.deliveryID = delivery
                 push.apns.messageID = messageID
                 if let flag { push.apns.acsDeliveryTracking = flag }
+                if kind == .received { push.apns.aps.alert.title = "Sale" }
             } else {
                 push.fcm.data.deliveryID = delivery
                 push.fcm.data.messageID = messageID
                 if let flag { push.fcm.data.acsDeliveryTracking = flag }
+                if kind == .received { push.fcm.data.title = "Sale" }
             }
         }
     }

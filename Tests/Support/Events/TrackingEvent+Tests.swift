@@ -12,7 +12,7 @@ extension Sightline_V1_TrackingEvent {
     /// The server's clock in the tests: 2027-01-15, in microseconds since 1970.
     package static let now: Int64 = 1_800_000_000_000_000
 
-    /// An iOS push with sound ids and the flag on.
+    /// An iOS push with sound ids and the flag on; if it was received, with a title to show (D63).
     package static func apns(
         _ kind: Sightline_V1_PushInteractionKind, _ change: Change = { _ in }
     ) -> Self {
@@ -21,11 +21,12 @@ extension Sightline_V1_TrackingEvent {
         event.push.apns.deliveryID = "56c4"
         event.push.apns.messageID = "h138a"
         event.push.apns.acsDeliveryTracking = "on"
+        if kind == .received { event.push.apns.aps.alert.title = "Sale" }
         change(&event)
         return event
     }
 
-    /// An Android push with sound ids and the flag on.
+    /// An Android push with sound ids and the flag on; if it was received, with a title to show.
     package static func fcm(
         _ kind: Sightline_V1_PushInteractionKind, _ change: Change = { _ in }
     ) -> Self {
@@ -34,6 +35,7 @@ extension Sightline_V1_TrackingEvent {
         event.push.fcm.data.deliveryID = "56c4"
         event.push.fcm.data.messageID = "h138a"
         event.push.fcm.data.acsDeliveryTracking = "on"
+        if kind == .received { event.push.fcm.data.title = "Sale" }
         change(&event)
         return event
     }

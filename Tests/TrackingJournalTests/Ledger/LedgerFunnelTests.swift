@@ -91,6 +91,8 @@ struct LedgerFunnelTests {
             message(.inAppImpression, 3), message(.inAppImpression, 1, .ios),
             message(.inAppClick, 2), message(.inAppClick, 1, .ios), message(.inAppDismissal, 1),
             message(.inAppDismissal, 1, .ios), message(.inAppDisplayError, 1),
+            message(.inAppTriggered, 5), message(.inAppTriggered, 2, .ios),
+            message(.inAppSuppressed, 1),
             // A delivery that has the same id.
             Events(.impression),
         ])
@@ -102,7 +104,29 @@ struct LedgerFunnelTests {
         #expect(inApp.clicks == .init(other: 2, ios: 1) && inApp.opens == .init())
         #expect(inApp.dismissals == .init(other: 1, ios: 1))
         #expect(inApp.displayErrors == .init(other: 1))
+        #expect(inApp.triggered == .init(other: 5, ios: 2))
+        #expect(inApp.suppressed == .init(other: 1))
         #expect(inApp.clickRatio == 0.75 && inApp.openRatio == nil)
+    }
+
+    @Test("D63: what shows nothing is a hit, and no impression of a ratio")
+    func nothingShown() throws {
+        func warned(_ count: UInt32, _ platform: Platform = .android) -> Events {
+            Events(count: count).with {
+                ($0.outcome, $0.platform) = (.nothingShown, platform)
+            }
+        }
+        let funnels = self.funnels([
+            Events(.impression, count: 9), warned(5), Events(.click, count: 2),
+            Events(.impression, count: 3).with { $0.platform = .ios }, warned(3, .ios),
+            // The ledger has no longer the hits of this one.
+            warned(5).with { $0.delivery = "gone" },
+        ])
+        let funnel = try #require(funnels.busiest.first)
+        #expect(funnels.count == 1)
+        #expect(funnel.impressions == .init(other: 4) && funnel.hits == 14)
+        #expect(funnel.nothingShown == .init(other: 5, ios: 3))
+        #expect(funnel.clickRatio == 0.5)
     }
 
     @Test("D12, D14, D21: Classic's clicks are no dismissals, and an open alone takes none away")

@@ -520,9 +520,9 @@ func (x *FcmData) GetCustomFields() map[string]string {
 // Android: the map of RemoteMessage.getData(); an FCM message with its `data`; or an FCM v1
 // message, whose message.android.data replaces message.data. An FCM v1 message may lack its
 // wrapper, as firebase-admin takes it. Ids at the top level count, whatever other keys are called.
-// The server reads _dId, _mId, _acsDeliveryTracking, media-attachment-url and mutable-content
-// where the form has them, by the rules that hold for ApnsPayload and FcmPayload. Everything else
-// is stored and delivered as it is.
+// The server reads _dId, _mId, _acsDeliveryTracking, media-attachment-url, mutable-content, the
+// links and the texts that are shown where the form has them, by the rules that hold for
+// ApnsPayload and FcmPayload. Everything else is stored and delivered as it is.
 //
 // The event is rejected: without a platform (REQUIRED); if this is no JSON object (MALFORMED); with
 // more than 8 KiB or 32 levels (TOO_LARGE; `limits.raw_payload_bytes`, `limits.raw_payload_levels`);

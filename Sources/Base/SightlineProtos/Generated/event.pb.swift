@@ -230,6 +230,9 @@ public nonisolated enum Sightline_V1_AppState: SwiftProtobuf.Enum, Swift.CaseIte
 
   /// Its process ended.
   case closed // = 3
+
+  /// On screen, and not the one that the recipient uses, as iOS's `inactive` has it.
+  case inactive // = 4
   case UNRECOGNIZED(Int)
 
   public init() {
@@ -242,6 +245,7 @@ public nonisolated enum Sightline_V1_AppState: SwiftProtobuf.Enum, Swift.CaseIte
     case 1: self = .foreground
     case 2: self = .background
     case 3: self = .closed
+    case 4: self = .inactive
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -252,6 +256,7 @@ public nonisolated enum Sightline_V1_AppState: SwiftProtobuf.Enum, Swift.CaseIte
     case .foreground: return 1
     case .background: return 2
     case .closed: return 3
+    case .inactive: return 4
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -262,6 +267,7 @@ public nonisolated enum Sightline_V1_AppState: SwiftProtobuf.Enum, Swift.CaseIte
     .foreground,
     .background,
     .closed,
+    .inactive,
   ]
 
 }
@@ -538,6 +544,114 @@ public nonisolated enum Sightline_V1_PushDisplay: SwiftProtobuf.Enum, Swift.Case
 
 }
 
+/// What triggered a message.
+public nonisolated enum Sightline_V1_InAppTriggerKind: SwiftProtobuf.Enum, Swift.CaseIterable {
+  public typealias RawValue = Int
+
+  /// Unspecified.
+  case unspecified // = 0
+
+  /// An analytics event, which `trigger_event` names.
+  case analyticsEvent // = 1
+
+  /// The app came to the foreground.
+  case foreground // = 2
+
+  /// The app itself, by the SDK's `triggerEvent`.
+  case app // = 3
+  case UNRECOGNIZED(Int)
+
+  public init() {
+    self = .unspecified
+  }
+
+  public init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .unspecified
+    case 1: self = .analyticsEvent
+    case 2: self = .foreground
+    case 3: self = .app
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  public var rawValue: Int {
+    switch self {
+    case .unspecified: return 0
+    case .analyticsEvent: return 1
+    case .foreground: return 2
+    case .app: return 3
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  public static let allCases: [Sightline_V1_InAppTriggerKind] = [
+    .unspecified,
+    .analyticsEvent,
+    .foreground,
+    .app,
+  ]
+
+}
+
+/// How a message is laid out.
+public nonisolated enum Sightline_V1_InAppLayout: SwiftProtobuf.Enum, Swift.CaseIterable {
+  public typealias RawValue = Int
+
+  /// Unspecified.
+  case unspecified // = 0
+
+  /// A card, with up to two buttons.
+  case card // = 1
+
+  /// A dialog over the app.
+  case modal // = 2
+
+  /// A strip at the top of the screen.
+  case banner // = 3
+
+  /// An image alone.
+  case image // = 4
+  case UNRECOGNIZED(Int)
+
+  public init() {
+    self = .unspecified
+  }
+
+  public init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .unspecified
+    case 1: self = .card
+    case 2: self = .modal
+    case 3: self = .banner
+    case 4: self = .image
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  public var rawValue: Int {
+    switch self {
+    case .unspecified: return 0
+    case .card: return 1
+    case .modal: return 2
+    case .banner: return 3
+    case .image: return 4
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  public static let allCases: [Sightline_V1_InAppLayout] = [
+    .unspecified,
+    .card,
+    .modal,
+    .banner,
+    .image,
+  ]
+
+}
+
 /// How a message was closed. The numbers are those of Firebase's wire format, not of the SDK's enum
 /// for iOS.
 public nonisolated enum Sightline_V1_InAppDismissType: SwiftProtobuf.Enum, Swift.CaseIterable {
@@ -586,6 +700,57 @@ public nonisolated enum Sightline_V1_InAppDismissType: SwiftProtobuf.Enum, Swift
     .auto,
     .click,
     .swipe,
+  ]
+
+}
+
+/// Why a message could not be fetched. The numbers are those of Firebase's wire format.
+public nonisolated enum Sightline_V1_InAppFetchErrorReason: SwiftProtobuf.Enum, Swift.CaseIterable {
+  public typealias RawValue = Int
+
+  /// Unspecified.
+  case unspecified // = 0
+
+  /// The server failed: an answer 5xx.
+  case server // = 1
+
+  /// The server refused the request: an answer 4xx.
+  case client // = 2
+
+  /// No answer came.
+  case network // = 3
+  case UNRECOGNIZED(Int)
+
+  public init() {
+    self = .unspecified
+  }
+
+  public init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .unspecified
+    case 1: self = .server
+    case 2: self = .client
+    case 3: self = .network
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  public var rawValue: Int {
+    switch self {
+    case .unspecified: return 0
+    case .server: return 1
+    case .client: return 2
+    case .network: return 3
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  public static let allCases: [Sightline_V1_InAppFetchErrorReason] = [
+    .unspecified,
+    .server,
+    .client,
+    .network,
   ]
 
 }
@@ -999,7 +1164,8 @@ public nonisolated struct Sightline_V1_InAppInteraction: Sendable {
   /// The analytics event that triggered the message, at most 256 bytes.
   public var triggerEvent: String = String()
 
-  /// Whether the app suppressed display when the message was triggered: VERDICT_SUPPRESSED_DISPLAY.
+  /// Whether the app suppressed display when the message was triggered: VERDICT_SUPPRESSED_DISPLAY,
+  /// except for the event `suppressed`, which is the fact of it.
   public var displaySuppressed: Bool = false
 
   /// The app's data collection setting for this recipient; absent if it has none. False gives
@@ -1012,6 +1178,12 @@ public nonisolated struct Sightline_V1_InAppInteraction: Sendable {
   public var hasDataCollectionEnabled: Bool {self._dataCollectionEnabled != nil}
   /// Clears the value of `dataCollectionEnabled`. Subsequent reads from it will return its default value.
   public mutating func clearDataCollectionEnabled() {self._dataCollectionEnabled = nil}
+
+  /// What triggered the message. Other numbers: RANGE.
+  public var triggerKind: Sightline_V1_InAppTriggerKind = .unspecified
+
+  /// How the message is laid out. Other numbers: RANGE.
+  public var layout: Sightline_V1_InAppLayout = .unspecified
 
   /// What happened. Required.
   public var event: Sightline_V1_InAppInteraction.OneOf_Event? = nil
@@ -1052,6 +1224,24 @@ public nonisolated struct Sightline_V1_InAppInteraction: Sendable {
     set {event = .displayError(newValue)}
   }
 
+  /// The message was triggered. It is no impression: whether it was seen is another fact.
+  public var triggered: Sightline_V1_InAppTriggered {
+    get {
+      if case .triggered(let v)? = event {return v}
+      return Sightline_V1_InAppTriggered()
+    }
+    set {event = .triggered(newValue)}
+  }
+
+  /// The message was triggered while the app suppressed display, so it was dropped.
+  public var suppressed: Sightline_V1_InAppSuppression {
+    get {
+      if case .suppressed(let v)? = event {return v}
+      return Sightline_V1_InAppSuppression()
+    }
+    set {event = .suppressed(newValue)}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   /// What happened. Required.
@@ -1064,6 +1254,10 @@ public nonisolated struct Sightline_V1_InAppInteraction: Sendable {
     case dismissal(Sightline_V1_InAppDismissal)
     /// The message could not be shown.
     case displayError(Sightline_V1_InAppDisplayError)
+    /// The message was triggered. It is no impression: whether it was seen is another fact.
+    case triggered(Sightline_V1_InAppTriggered)
+    /// The message was triggered while the app suppressed display, so it was dropped.
+    case suppressed(Sightline_V1_InAppSuppression)
 
   }
 
@@ -1123,6 +1317,35 @@ public nonisolated struct Sightline_V1_InAppDisplayError: Sendable {
   /// Why it could not be shown.
   public var reason: Sightline_V1_InAppRenderErrorReason = .unspecified
 
+  /// Why it could not be fetched: CONFLICT with `reason`, because only a fetched message is shown.
+  /// Other numbers: RANGE.
+  public var fetchReason: Sightline_V1_InAppFetchErrorReason = .unspecified
+
+  /// The SDK's own text, at most 256 bytes. It must name no person.
+  public var detail: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// A message that was triggered.
+public nonisolated struct Sightline_V1_InAppTriggered: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// A message that was dropped because the app suppressed display.
+public nonisolated struct Sightline_V1_InAppSuppression: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -1149,7 +1372,7 @@ nonisolated extension Sightline_V1_PushInteractionKind: SwiftProtobuf._ProtoName
 }
 
 nonisolated extension Sightline_V1_AppState: SwiftProtobuf._ProtoNameProviding {
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0APP_STATE_UNSPECIFIED\0\u{1}APP_STATE_FOREGROUND\0\u{1}APP_STATE_BACKGROUND\0\u{1}APP_STATE_CLOSED\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0APP_STATE_UNSPECIFIED\0\u{1}APP_STATE_FOREGROUND\0\u{1}APP_STATE_BACKGROUND\0\u{1}APP_STATE_CLOSED\0\u{1}APP_STATE_INACTIVE\0")
 }
 
 nonisolated extension Sightline_V1_Action: SwiftProtobuf._ProtoNameProviding {
@@ -1168,8 +1391,20 @@ nonisolated extension Sightline_V1_PushDisplay: SwiftProtobuf._ProtoNameProvidin
   public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0PUSH_DISPLAY_UNSPECIFIED\0\u{1}PUSH_DISPLAY_SYSTEM\0\u{1}PUSH_DISPLAY_APP\0\u{1}PUSH_DISPLAY_SILENT\0")
 }
 
+nonisolated extension Sightline_V1_InAppTriggerKind: SwiftProtobuf._ProtoNameProviding {
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0IN_APP_TRIGGER_KIND_UNSPECIFIED\0\u{1}IN_APP_TRIGGER_KIND_ANALYTICS_EVENT\0\u{1}IN_APP_TRIGGER_KIND_FOREGROUND\0\u{1}IN_APP_TRIGGER_KIND_APP\0")
+}
+
+nonisolated extension Sightline_V1_InAppLayout: SwiftProtobuf._ProtoNameProviding {
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0IN_APP_LAYOUT_UNSPECIFIED\0\u{1}IN_APP_LAYOUT_CARD\0\u{1}IN_APP_LAYOUT_MODAL\0\u{1}IN_APP_LAYOUT_BANNER\0\u{1}IN_APP_LAYOUT_IMAGE\0")
+}
+
 nonisolated extension Sightline_V1_InAppDismissType: SwiftProtobuf._ProtoNameProviding {
   public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0IN_APP_DISMISS_TYPE_UNSPECIFIED\0\u{1}IN_APP_DISMISS_TYPE_AUTO\0\u{1}IN_APP_DISMISS_TYPE_CLICK\0\u{1}IN_APP_DISMISS_TYPE_SWIPE\0")
+}
+
+nonisolated extension Sightline_V1_InAppFetchErrorReason: SwiftProtobuf._ProtoNameProviding {
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0IN_APP_FETCH_ERROR_REASON_UNSPECIFIED\0\u{1}IN_APP_FETCH_ERROR_REASON_SERVER\0\u{1}IN_APP_FETCH_ERROR_REASON_CLIENT\0\u{1}IN_APP_FETCH_ERROR_REASON_NETWORK\0")
 }
 
 nonisolated extension Sightline_V1_InAppRenderErrorReason: SwiftProtobuf._ProtoNameProviding {
@@ -1697,7 +1932,7 @@ nonisolated extension Sightline_V1_PushSend: SwiftProtobuf.Message, SwiftProtobu
 
 nonisolated extension Sightline_V1_InAppInteraction: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".InAppInteraction"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}message_id\0\u{3}campaign_name\0\u{3}test_message\0\u{3}app_data\0\u{3}trigger_event\0\u{3}display_suppressed\0\u{3}data_collection_enabled\0\u{2}\u{3}impression\0\u{1}click\0\u{1}dismissal\0\u{3}display_error\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}message_id\0\u{3}campaign_name\0\u{3}test_message\0\u{3}app_data\0\u{3}trigger_event\0\u{3}display_suppressed\0\u{3}data_collection_enabled\0\u{3}trigger_kind\0\u{1}layout\0\u{1}impression\0\u{1}click\0\u{1}dismissal\0\u{3}display_error\0\u{1}triggered\0\u{1}suppressed\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1712,6 +1947,8 @@ nonisolated extension Sightline_V1_InAppInteraction: SwiftProtobuf.Message, Swif
       case 5: try { try decoder.decodeSingularStringField(value: &self.triggerEvent) }()
       case 6: try { try decoder.decodeSingularBoolField(value: &self.displaySuppressed) }()
       case 7: try { try decoder.decodeSingularBoolField(value: &self._dataCollectionEnabled) }()
+      case 8: try { try decoder.decodeSingularEnumField(value: &self.triggerKind) }()
+      case 9: try { try decoder.decodeSingularEnumField(value: &self.layout) }()
       case 10: try {
         var v: Sightline_V1_InAppImpression?
         var hadOneofValue = false
@@ -1764,6 +2001,32 @@ nonisolated extension Sightline_V1_InAppInteraction: SwiftProtobuf.Message, Swif
           self.event = .displayError(v)
         }
       }()
+      case 14: try {
+        var v: Sightline_V1_InAppTriggered?
+        var hadOneofValue = false
+        if let current = self.event {
+          hadOneofValue = true
+          if case .triggered(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.event = .triggered(v)
+        }
+      }()
+      case 15: try {
+        var v: Sightline_V1_InAppSuppression?
+        var hadOneofValue = false
+        if let current = self.event {
+          hadOneofValue = true
+          if case .suppressed(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.event = .suppressed(v)
+        }
+      }()
       default: break
       }
     }
@@ -1795,6 +2058,12 @@ nonisolated extension Sightline_V1_InAppInteraction: SwiftProtobuf.Message, Swif
     try { if let v = self._dataCollectionEnabled {
       try visitor.visitSingularBoolField(value: v, fieldNumber: 7)
     } }()
+    if self.triggerKind != .unspecified {
+      try visitor.visitSingularEnumField(value: self.triggerKind, fieldNumber: 8)
+    }
+    if self.layout != .unspecified {
+      try visitor.visitSingularEnumField(value: self.layout, fieldNumber: 9)
+    }
     switch self.event {
     case .impression?: try {
       guard case .impression(let v)? = self.event else { preconditionFailure() }
@@ -1812,6 +2081,14 @@ nonisolated extension Sightline_V1_InAppInteraction: SwiftProtobuf.Message, Swif
       guard case .displayError(let v)? = self.event else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 13)
     }()
+    case .triggered?: try {
+      guard case .triggered(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 14)
+    }()
+    case .suppressed?: try {
+      guard case .suppressed(let v)? = self.event else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 15)
+    }()
     case nil: break
     }
     try unknownFields.traverse(visitor: &visitor)
@@ -1825,6 +2102,8 @@ nonisolated extension Sightline_V1_InAppInteraction: SwiftProtobuf.Message, Swif
     if lhs.triggerEvent != rhs.triggerEvent {return false}
     if lhs.displaySuppressed != rhs.displaySuppressed {return false}
     if lhs._dataCollectionEnabled != rhs._dataCollectionEnabled {return false}
+    if lhs.triggerKind != rhs.triggerKind {return false}
+    if lhs.layout != rhs.layout {return false}
     if lhs.event != rhs.event {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
@@ -1917,7 +2196,7 @@ nonisolated extension Sightline_V1_InAppDismissal: SwiftProtobuf.Message, SwiftP
 
 nonisolated extension Sightline_V1_InAppDisplayError: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".InAppDisplayError"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}reason\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}reason\0\u{3}fetch_reason\0\u{1}detail\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1926,6 +2205,8 @@ nonisolated extension Sightline_V1_InAppDisplayError: SwiftProtobuf.Message, Swi
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularEnumField(value: &self.reason) }()
+      case 2: try { try decoder.decodeSingularEnumField(value: &self.fetchReason) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.detail) }()
       default: break
       }
     }
@@ -1935,11 +2216,57 @@ nonisolated extension Sightline_V1_InAppDisplayError: SwiftProtobuf.Message, Swi
     if self.reason != .unspecified {
       try visitor.visitSingularEnumField(value: self.reason, fieldNumber: 1)
     }
+    if self.fetchReason != .unspecified {
+      try visitor.visitSingularEnumField(value: self.fetchReason, fieldNumber: 2)
+    }
+    if !self.detail.isEmpty {
+      try visitor.visitSingularStringField(value: self.detail, fieldNumber: 3)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: Sightline_V1_InAppDisplayError, rhs: Sightline_V1_InAppDisplayError) -> Bool {
     if lhs.reason != rhs.reason {return false}
+    if lhs.fetchReason != rhs.fetchReason {return false}
+    if lhs.detail != rhs.detail {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Sightline_V1_InAppTriggered: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".InAppTriggered"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap()
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    // Load everything into unknown fields
+    while try decoder.nextFieldNumber() != nil {}
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Sightline_V1_InAppTriggered, rhs: Sightline_V1_InAppTriggered) -> Bool {
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Sightline_V1_InAppSuppression: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".InAppSuppression"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap()
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    // Load everything into unknown fields
+    while try decoder.nextFieldNumber() != nil {}
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Sightline_V1_InAppSuppression, rhs: Sightline_V1_InAppSuppression) -> Bool {
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -65,6 +65,12 @@ public nonisolated enum Sightline_V1_HitKind: SwiftProtobuf.Enum, Swift.CaseIter
 
   /// A push notification was not sent, and not tried.
   case sendSkipped // = 13
+
+  /// A Firebase in-app message was triggered.
+  case inAppTriggered // = 14
+
+  /// A Firebase in-app message was triggered, and dropped as the app suppressed display.
+  case inAppSuppressed // = 15
   case UNRECOGNIZED(Int)
 
   public init() {
@@ -87,6 +93,8 @@ public nonisolated enum Sightline_V1_HitKind: SwiftProtobuf.Enum, Swift.CaseIter
     case 11: self = .sent
     case 12: self = .sendFailed
     case 13: self = .sendSkipped
+    case 14: self = .inAppTriggered
+    case 15: self = .inAppSuppressed
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -107,6 +115,8 @@ public nonisolated enum Sightline_V1_HitKind: SwiftProtobuf.Enum, Swift.CaseIter
     case .sent: return 11
     case .sendFailed: return 12
     case .sendSkipped: return 13
+    case .inAppTriggered: return 14
+    case .inAppSuppressed: return 15
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -127,6 +137,8 @@ public nonisolated enum Sightline_V1_HitKind: SwiftProtobuf.Enum, Swift.CaseIter
     .sent,
     .sendFailed,
     .sendSkipped,
+    .inAppTriggered,
+    .inAppSuppressed,
   ]
 
 }
@@ -321,7 +333,8 @@ public nonisolated enum Sightline_V1_Warning: SwiftProtobuf.Enum, Swift.CaseIter
   /// The device's clock is more than 5 minutes ahead of the server's, or 30 days behind.
   case clockSkew // = 8
 
-  /// The tracked link in `uri` has the ids of another delivery, or of another recipient's message.
+  /// A tracked link in `uri` or `sound` has the ids of another delivery, or of another recipient's
+  /// message.
   case linkContradictsIds // = 9
 
   /// An id is a placeholder, such as `null`, `undefined` or `0`: what a program writes where it has no
@@ -331,6 +344,10 @@ public nonisolated enum Sightline_V1_Warning: SwiftProtobuf.Enum, Swift.CaseIter
   /// A text of a raw payload has half of a surrogate pair, as of an emoji that was cut. The payload is
   /// recorded as it was sent.
   case unpairedSurrogate // = 11
+
+  /// An impression of a payload that shows nothing: no alert, title or body. It is a hit, and no
+  /// ratio counts it.
+  case nothingShown // = 12
   case UNRECOGNIZED(Int)
 
   public init() {
@@ -351,6 +368,7 @@ public nonisolated enum Sightline_V1_Warning: SwiftProtobuf.Enum, Swift.CaseIter
     case 9: self = .linkContradictsIds
     case 10: self = .idPlaceholder
     case 11: self = .unpairedSurrogate
+    case 12: self = .nothingShown
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -369,6 +387,7 @@ public nonisolated enum Sightline_V1_Warning: SwiftProtobuf.Enum, Swift.CaseIter
     case .linkContradictsIds: return 9
     case .idPlaceholder: return 10
     case .unpairedSurrogate: return 11
+    case .nothingShown: return 12
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -387,6 +406,7 @@ public nonisolated enum Sightline_V1_Warning: SwiftProtobuf.Enum, Swift.CaseIter
     .linkContradictsIds,
     .idPlaceholder,
     .unpairedSurrogate,
+    .nothingShown,
   ]
 
 }
@@ -463,7 +483,7 @@ public nonisolated struct Sightline_V1_FieldViolation: Sendable {
 fileprivate nonisolated let _protobuf_package = "sightline.v1"
 
 nonisolated extension Sightline_V1_HitKind: SwiftProtobuf._ProtoNameProviding {
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0HIT_KIND_UNSPECIFIED\0\u{1}HIT_KIND_IMPRESSION\0\u{1}HIT_KIND_CLICK\0\u{1}HIT_KIND_OPEN\0\u{1}HIT_KIND_BUTTON_1\0\u{1}HIT_KIND_BUTTON_2\0\u{1}HIT_KIND_CLOSE\0\u{1}HIT_KIND_IN_APP_IMPRESSION\0\u{1}HIT_KIND_IN_APP_CLICK\0\u{1}HIT_KIND_IN_APP_DISMISSAL\0\u{1}HIT_KIND_IN_APP_DISPLAY_ERROR\0\u{1}HIT_KIND_SENT\0\u{1}HIT_KIND_SEND_FAILED\0\u{1}HIT_KIND_SEND_SKIPPED\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0HIT_KIND_UNSPECIFIED\0\u{1}HIT_KIND_IMPRESSION\0\u{1}HIT_KIND_CLICK\0\u{1}HIT_KIND_OPEN\0\u{1}HIT_KIND_BUTTON_1\0\u{1}HIT_KIND_BUTTON_2\0\u{1}HIT_KIND_CLOSE\0\u{1}HIT_KIND_IN_APP_IMPRESSION\0\u{1}HIT_KIND_IN_APP_CLICK\0\u{1}HIT_KIND_IN_APP_DISMISSAL\0\u{1}HIT_KIND_IN_APP_DISPLAY_ERROR\0\u{1}HIT_KIND_SENT\0\u{1}HIT_KIND_SEND_FAILED\0\u{1}HIT_KIND_SEND_SKIPPED\0\u{1}HIT_KIND_IN_APP_TRIGGERED\0\u{1}HIT_KIND_IN_APP_SUPPRESSED\0")
 }
 
 nonisolated extension Sightline_V1_Verdict: SwiftProtobuf._ProtoNameProviding {
@@ -475,7 +495,7 @@ nonisolated extension Sightline_V1_ViolationCode: SwiftProtobuf._ProtoNameProvid
 }
 
 nonisolated extension Sightline_V1_Warning: SwiftProtobuf._ProtoNameProviding {
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0WARNING_UNSPECIFIED\0\u{1}WARNING_FLAG_ASSUMED_ON\0\u{1}WARNING_IMPRESSION_UNRELIABLE\0\u{1}WARNING_OPEN_WITHOUT_CLICK\0\u{1}WARNING_OPEN_AFTER_DISMISS\0\u{1}WARNING_IMPRESSION_AFTER_CLICK\0\u{1}WARNING_MEDIA_WITHOUT_MUTABLE_CONTENT\0\u{1}WARNING_ID_NOT_HEX\0\u{1}WARNING_CLOCK_SKEW\0\u{1}WARNING_LINK_CONTRADICTS_IDS\0\u{1}WARNING_ID_PLACEHOLDER\0\u{1}WARNING_UNPAIRED_SURROGATE\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0WARNING_UNSPECIFIED\0\u{1}WARNING_FLAG_ASSUMED_ON\0\u{1}WARNING_IMPRESSION_UNRELIABLE\0\u{1}WARNING_OPEN_WITHOUT_CLICK\0\u{1}WARNING_OPEN_AFTER_DISMISS\0\u{1}WARNING_IMPRESSION_AFTER_CLICK\0\u{1}WARNING_MEDIA_WITHOUT_MUTABLE_CONTENT\0\u{1}WARNING_ID_NOT_HEX\0\u{1}WARNING_CLOCK_SKEW\0\u{1}WARNING_LINK_CONTRADICTS_IDS\0\u{1}WARNING_ID_PLACEHOLDER\0\u{1}WARNING_UNPAIRED_SURROGATE\0\u{1}WARNING_NOTHING_SHOWN\0")
 }
 
 nonisolated extension Sightline_V1_EventResult: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {

@@ -16,8 +16,15 @@ package struct LedgerFunnel: Sendable {
 
     /// Whether it is an in-app message.
     package let isInApp: Bool
-    /// Impressions.
-    package private(set) var impressions = Count()
+    /// Impressions, without those of payloads that show nothing.
+    package var impressions: Count {
+        let (all, left) = (self.allImpressions, self.nothingShown)
+        return Count(
+            other: all.other - min(all.other, left.other), ios: all.ios - min(all.ios, left.ios))
+    }
+    private var allImpressions = Count()
+    /// Impressions of payloads that show nothing, which no ratio counts (D63).
+    package private(set) var nothingShown = Count()
     /// Clicks: openings and dismissals together (D14). Two buttons of one notification are two
     /// clicks (D17).
     package private(set) var clicks = Count()
@@ -36,6 +43,10 @@ package struct LedgerFunnel: Sendable {
     package private(set) var skipped = Count()
     /// Campaign Standard's notifications that a push service took.
     private var standardSent = Count()
+    /// Triggers of an in-app message.
+    package private(set) var triggered = Count()
+    /// Triggers of an in-app message while the app suppressed display.
+    package private(set) var suppressed = Count()
     /// Hits of all kinds, those of buttons included.
     package private(set) var hits: UInt64 = 0
     /// The hits received since the requested hour.
@@ -100,7 +111,9 @@ package struct LedgerFunnel: Sendable {
         let hits = row.count &* UInt64(kinds.rawValue.nonzeroBitCount)
         self.hits &+= hits
         if row.key.hour >= since { self.recentHits &+= hits }
-        if holds(.impression) || holds(.inAppImpression) { self.impressions.add(row.count, isIOS) }
+        if holds(.impression) || holds(.inAppImpression) {
+            self.allImpressions.add(row.count, isIOS)
+        }
         if holds(.click) || holds(.inAppClick) { self.clicks.add(row.count, isIOS) }
         if holds(.open) { self.opens.add(row.count, isIOS) }
         if isStandard, holds(.click) { self.standardClicks.add(row.count, isIOS) }
@@ -111,6 +124,13 @@ package struct LedgerFunnel: Sendable {
         if isStandard, holds(.sent) { self.standardSent.add(row.count, isIOS) }
         if holds(.sendFailed) { self.failed.add(row.count, isIOS) }
         if holds(.sendSkipped) { self.skipped.add(row.count, isIOS) }
+        if holds(.inAppTriggered) { self.triggered.add(row.count, isIOS) }
+        if holds(.inAppSuppressed) { self.suppressed.add(row.count, isIOS) }
+    }
+
+    /// Adds a row of impressions that showed nothing, which another row counts as well.
+    fileprivate mutating func addNothingShown(_ row: Ledger.Row, isIOS: Bool) {
+        self.nothingShown.add(row.count, isIOS)
     }
 
     /// Whether it is busier. The names decide between equally busy ones, so that the order is
@@ -156,9 +176,14 @@ extension Ledger {
             var delivery: LedgerFunnel?
             var message: LedgerFunnel?
             for row in rows {
-                guard case .accepted(let kinds) = row.key.outcome.meaning else { continue }
                 let facts = LedgerSubject.facts(of: row.key.facts)
                 let isIOS = facts.platform == .ios
+                if row.key.outcome == .nothingShown {
+                    delivery = delivery ?? LedgerFunnel(row.key, isInApp: false)
+                    delivery?.addNothingShown(row, isIOS: isIOS)
+                    continue
+                }
+                guard case .accepted(let kinds) = row.key.outcome.meaning else { continue }
                 if facts.product == .firebase {
                     message = message ?? LedgerFunnel(row.key, isInApp: true)
                     message?.add(row, kinds, isIOS: isIOS, isStandard: false, since: hour)
@@ -170,7 +195,8 @@ extension Ledger {
                 }
             }
             for funnel in [delivery, message] {
-                if let funnel { funnels.add(funnel, limit: limit) }
+                // A warning alone, whose hits the ledger has no longer, is no funnel.
+                if let funnel, funnel.hits > 0 { funnels.add(funnel, limit: limit) }
             }
         }
         return funnels

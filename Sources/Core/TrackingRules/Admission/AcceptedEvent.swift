@@ -55,7 +55,7 @@ package struct AcceptedEvent: Sendable {
     package mutating func settle(known: Marks, notification: Marks) {
         let warnings = self.warnings
         defer { self.isChanged = self.granted != self.kinds || self.warnings != warnings }
-        self.granted = self.kinds.subtracting(known.kinds)
+        self.granted = known.missing(in: self.kinds)
         guard !self.granted.isEmpty else { return }
         let opens = self.granted.contains(HitKinds(.open))
         let isClicked = notification.contains(.clicked)
@@ -79,8 +79,9 @@ package struct AcceptedEvent: Sendable {
     }
 }
 
-/// What the deduplication window stores for a key: bit n is set for the HitKind with number n; bits
-/// 14 and 15 serve the funnel warnings.
+/// What the deduplication window stores for a key: bit n is set for the HitKind with number n.
+/// Under a push notification's key, bits 14 and 15 serve the funnel warnings instead: the kinds
+/// with these numbers are of in-app messages, and the two have different keys (`HitKey`).
 package struct Marks: OptionSet, Sendable, Equatable {
     /// One bit for each member, as the comment on the type assigns them.
     package let rawValue: UInt16
@@ -94,8 +95,11 @@ package struct Marks: OptionSet, Sendable, Equatable {
     /// The notification was dismissed.
     package static let dismissed = Marks(rawValue: 1 << 15)
 
-    /// The hits among the marks.
-    package var kinds: HitKinds { HitKinds(rawValue: self.rawValue & 0x3fff) }
+    /// The kinds among an event's that are not marked under its key. A notification's own bits 14
+    /// and 15 hide none: no event of a notification has those kinds.
+    package func missing(in kinds: HitKinds) -> HitKinds {
+        HitKinds(rawValue: kinds.rawValue & ~self.rawValue)
+    }
 }
 
 // The window calls these for every event from another module, where SetAlgebra's versions would be

@@ -13,6 +13,12 @@ package struct InAppDetailView {
     package private(set) var dismissType: UInt64 = 0
     /// InAppRenderErrorReason; 0 if unspecified, or if there was no error.
     package private(set) var errorReason: UInt64 = 0
+    /// InAppFetchErrorReason; 0 if unspecified, or if there was no error.
+    package private(set) var fetchErrorReason: UInt64 = 0
+    /// InAppTriggerKind; 0 if unspecified.
+    package private(set) var triggerKind: UInt64 = 0
+    /// InAppLayout; 0 if unspecified.
+    package private(set) var layout: UInt64 = 0
 
     /// Parses an event.
     ///
@@ -33,13 +39,13 @@ package struct InAppDetailView {
         while let tag = try reader.nextTag() {
             switch tag {
             case Field.triggerEvent: self.triggerEvent = try reader.slice()
+            case Field.triggerKind: self.triggerKind = try reader.varint()
+            case Field.layout: self.layout = try reader.varint()
             case Field.click: try self.readClick(try reader.message())
             case Field.dismissal:
                 self.dismissType = try Self.number(
                     FieldTag.InAppDismissal.type, of: try reader.message())
-            case Field.displayError:
-                self.errorReason = try Self.number(
-                    FieldTag.InAppDisplayError.reason, of: try reader.message())
+            case Field.displayError: try self.readDisplayError(try reader.message())
             default: try reader.skip(tag)
             }
         }
@@ -51,6 +57,19 @@ package struct InAppDetailView {
             switch tag {
             case Field.actionText: self.actionText = try reader.slice()
             case Field.actionURL: self.actionURL = try reader.slice()
+            default: try reader.skip(tag)
+            }
+        }
+    }
+
+    private mutating func readDisplayError(
+        _ reader: consuming WireReader
+    ) throws(WireError) {
+        typealias Field = FieldTag.InAppDisplayError
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case Field.reason: self.errorReason = try reader.varint()
+            case Field.fetchReason: self.fetchErrorReason = try reader.varint()
             default: try reader.skip(tag)
             }
         }

@@ -20,6 +20,12 @@ package struct InAppView {
     package var event = Event.none
     /// The label of the button that a click chose; empty if it has none.
     package var actionText = Bytes.none
+    /// What triggered it, as a number of the proto enum.
+    package var triggerKind: Int32 = 0
+    /// How it is laid out, as a number of the proto enum.
+    package var layout: Int32 = 0
+    /// What a display error says of itself; empty without one.
+    package var displayError = DisplayError()
 
     /// The `event` oneof.
     package enum Event: Equatable {
@@ -29,6 +35,18 @@ package struct InAppView {
         case click(hasURL: Bool)
         case dismissal
         case displayError
+        case triggered
+        case suppressed
+    }
+
+    /// An InAppDisplayError.
+    package struct DisplayError {
+        /// Why it could not be shown, as a number of the proto enum.
+        package var reason: Int32 = 0
+        /// Why it could not be fetched, as a number of the proto enum.
+        package var fetchReason: Int32 = 0
+        /// The SDK's own text.
+        package var detail = Bytes.none
     }
 
     mutating func merge(_ reader: consuming WireReader) throws(WireError) {
@@ -45,7 +63,11 @@ package struct InAppView {
             case Field.impression: try self.check(try reader.message(), as: .impression)
             case Field.click: try self.mergeClick(try reader.message())
             case Field.dismissal: try self.check(try reader.message(), as: .dismissal)
-            case Field.displayError: try self.check(try reader.message(), as: .displayError)
+            case Field.displayError: try self.mergeDisplayError(try reader.message())
+            case Field.triggered: try self.check(try reader.message(), as: .triggered)
+            case Field.suppressed: try self.check(try reader.message(), as: .suppressed)
+            case Field.triggerKind: self.triggerKind = try reader.int32()
+            case Field.layout: self.layout = try reader.int32()
             default: try reader.skip(tag)
             }
         }
@@ -56,7 +78,29 @@ package struct InAppView {
         _ reader: consuming WireReader, as event: Event
     ) throws(WireError) {
         while let tag = try reader.nextTag() { try reader.skip(tag) }
-        (self.event, self.actionText) = (event, .none)
+        self.begin(event)
+    }
+
+    /// Replaces another member of the oneof, with what was read of it.
+    private mutating func begin(_ event: Event) {
+        if event != .displayError { self.displayError = DisplayError() }
+        self.actionText = .none
+        self.event = event
+    }
+
+    private mutating func mergeDisplayError(
+        _ reader: consuming WireReader
+    ) throws(WireError) {
+        typealias Field = FieldTag.InAppDisplayError
+        self.begin(.displayError)
+        while let tag = try reader.nextTag() {
+            switch tag {
+            case Field.reason: self.displayError.reason = try reader.int32()
+            case Field.fetchReason: self.displayError.fetchReason = try reader.int32()
+            case Field.detail: self.displayError.detail = try reader.string()
+            default: try reader.skip(tag)
+            }
+        }
     }
 
     private mutating func mergeClick(_ reader: consuming WireReader) throws(WireError) {
@@ -70,5 +114,6 @@ package struct InAppView {
             }
         }
         self.event = .click(hasURL: hasURL)
+        self.displayError = DisplayError()
     }
 }

@@ -10,11 +10,16 @@ package struct MapMeasure: Equatable {
     /// The bytes of the longest value.
     package var longestValue = 0
 
-    mutating func add(_ reader: consuming WireReader) throws(WireError) {
+    /// Measures an entry.
+    ///
+    /// - Returns: the entry.
+    @discardableResult
+    mutating func add(_ reader: consuming WireReader) throws(WireError) -> MapEntry {
         let entry = try MapEntry(reader)
         self.count &+= 1
         self.longestKey = max(self.longestKey, entry.key.count)
         self.longestValue = max(self.longestValue, entry.value.count)
+        return entry
     }
 
     /// Measures an event's map as a decoder would: the last entry with a key wins. It allocates, so

@@ -41,10 +41,18 @@ package struct PushView {
         package var mutableContent: Int32 = 0
         /// The deeplink, which may be a tracked link.
         package var uri = Bytes.none
+        /// The sound, which may be a tracked link.
+        package var sound = Bytes.none
+        /// Whether there is a title, a body, and any other text to show: an alert's further keys,
+        /// or the text of Classic on Android.
+        package var (hasTitle, hasBody, hasOtherText) = (false, false, false)
         /// The sizes of the custom fields.
         package var customFields = MapMeasure()
         /// The sizes of the other fields of APNs' `aps`.
         package var otherFields = MapMeasure()
+
+        /// Whether it has a text to show to the recipient.
+        package var isShown: Bool { self.hasTitle || self.hasBody || self.hasOtherText }
     }
 
     mutating func merge(_ reader: consuming WireReader) throws(WireError) {
@@ -120,22 +128,24 @@ extension PushView.PayloadView {
         typealias Field = FieldTag.Aps
         while let tag = try reader.nextTag() {
             switch tag {
-            case Field.alert: try Self.checkAlert(try reader.message())
-            case Field.sound, Field.category: _ = try reader.string()
+            case Field.alert: try self.mergeAlert(try reader.message())
+            case Field.sound: self.sound = try reader.string()
+            case Field.category: _ = try reader.string()
             case Field.mutableContent: self.mutableContent = try reader.int32()
-            case Field.otherFields: try self.otherFields.add(try reader.mapEntry())
+            case Field.otherFields:
+                let entry = try self.otherFields.add(try reader.mapEntry())
+                if entry.key.equals("alert"), !entry.value.isEmpty { self.hasOtherText = true }
             default: try reader.skip(tag)
             }
         }
     }
 
-    /// Checks the strings of the alert. No rule reads them, but a decoder refuses strings that are
-    /// not UTF-8.
-    private static func checkAlert(_ reader: consuming WireReader) throws(WireError) {
+    private mutating func mergeAlert(_ reader: consuming WireReader) throws(WireError) {
         typealias Field = FieldTag.Alert
         while let tag = try reader.nextTag() {
             switch tag {
-            case Field.title, Field.body: _ = try reader.string()
+            case Field.title: self.hasTitle = !(try reader.string()).isEmpty
+            case Field.body: self.hasBody = !(try reader.string()).isEmpty
             default: try reader.skip(tag)
             }
         }
@@ -148,10 +158,17 @@ extension PushView.PayloadView {
             case Field.deliveryID: self.deliveryID = try reader.string()
             case Field.messageID: self.messageID = try reader.string()
             case Field.acsDeliveryTracking: self.flag = try reader.string()
-            case Field.title, Field.body, Field.category, Field.sound: _ = try reader.string()
+            case Field.title: self.hasTitle = !(try reader.string()).isEmpty
+            case Field.body: self.hasBody = !(try reader.string()).isEmpty
+            case Field.category: _ = try reader.string()
+            case Field.sound: self.sound = try reader.string()
             case Field.uri: self.uri = try reader.string()
             case Field.mediaAttachmentURL: self.hasMedia = !(try reader.string()).isEmpty
-            case Field.customFields: try self.customFields.add(try reader.mapEntry())
+            case Field.customFields:
+                let entry = try self.customFields.add(try reader.mapEntry())
+                if entry.key.equals(PayloadSubject.classicText), !entry.value.isEmpty {
+                    self.hasOtherText = true
+                }
             default: try reader.skip(tag)
             }
         }

@@ -181,6 +181,10 @@ package enum FieldTag {
         @inlinable package static var displaySuppressed: UInt32 { 48 }
         /// `data_collection_enabled`, field 7.
         @inlinable package static var dataCollectionEnabled: UInt32 { 56 }
+        /// `trigger_kind`, field 8.
+        @inlinable package static var triggerKind: UInt32 { 64 }
+        /// `layout`, field 9.
+        @inlinable package static var layout: UInt32 { 72 }
         /// `impression`, field 10.
         @inlinable package static var impression: UInt32 { 82 }
         /// `click`, field 11.
@@ -189,6 +193,10 @@ package enum FieldTag {
         @inlinable package static var dismissal: UInt32 { 98 }
         /// `display_error`, field 13.
         @inlinable package static var displayError: UInt32 { 106 }
+        /// `triggered`, field 14.
+        @inlinable package static var triggered: UInt32 { 114 }
+        /// `suppressed`, field 15.
+        @inlinable package static var suppressed: UInt32 { 122 }
     }
     /// sightline.v1.InAppClick.
     package enum InAppClick {
@@ -206,6 +214,10 @@ package enum FieldTag {
     package enum InAppDisplayError {
         /// `reason`, field 1.
         @inlinable package static var reason: UInt32 { 8 }
+        /// `fetch_reason`, field 2.
+        @inlinable package static var fetchReason: UInt32 { 16 }
+        /// `detail`, field 3.
+        @inlinable package static var detail: UInt32 { 26 }
     }
     /// sightline.v1.PushSend.
     package enum PushSend {

@@ -8,8 +8,9 @@ package import WireFormat
 /// - Push: `"push"`, tenant, `"standard"` or `"classic"`, app id, deliveryId, broadlogId, action
 ///   button (D17).
 /// - In-app: `"in_app"`, tenant, app id, message id, subject, what happened (`"impression"`,
-///   `"click"`, `"dismissal"`, `"display_error"`), event id; without an event id the time it
-///   happened follows: seconds (8 bytes) and nanos (4 bytes), big-endian (D30).
+///   `"click"`, `"dismissal"`, `"display_error"`, `"triggered"`, `"suppressed"`), event id; without
+///   an event id the time it happened follows: seconds (8 bytes) and nanos (4 bytes), big-endian
+///   (D30).
 package struct HitKey: Sendable, Hashable {
     /// Bytes 0 to 7, big-endian.
     package let high: UInt64
@@ -152,6 +153,8 @@ extension InAppView.Event {
         case .click(hasURL: true): "click"
         case .click(hasURL: false), .dismissal: "dismissal"
         case .displayError: "display_error"
+        case .triggered: "triggered"
+        case .suppressed: "suppressed"
         }
     }
 }

@@ -1,6 +1,6 @@
 /// What became of an event, as the ledger counts it. The numbers are stored and must never change.
 package struct LedgerOutcome: RawRepresentable, Hashable, Sendable {
-    /// 1 to 14: accepted. 17 to 30: duplicate. 33 to 47: a warning. From 48 on: the constants
+    /// 1 to 16: accepted. 17 to 32: duplicate. 33 to 47: a warning. From 48 on: the constants
     /// below.
     package let rawValue: UInt8
     /// Creates an outcome from its number.
@@ -31,8 +31,8 @@ package struct LedgerOutcome: RawRepresentable, Hashable, Sendable {
     /// The number's meaning; nil for an unknown one.
     package var meaning: Meaning? {
         switch self.rawValue {
-        case 1...14: .accepted(Self.kinds(of: self.rawValue))
-        case 17...30: .duplicate(Self.kinds(of: self.rawValue - 16))
+        case 1...16: .accepted(Self.kinds(of: self.rawValue))
+        case 17...32: .duplicate(Self.kinds(of: self.rawValue - 16))
         case 33...47: .warning(self.rawValue - 32)
         case 48: .closedImpression
         case 55: .version
@@ -51,6 +51,9 @@ package struct LedgerOutcome: RawRepresentable, Hashable, Sendable {
 
     /// A warning's number.
     package static func warning(_ number: UInt8) -> Self { Self(rawValue: 32 + (number & 15)) }
+
+    /// An impression of a payload that shows nothing (D63), as its warning counts it.
+    package static let nothingShown = Self.warning(12)
 
     /// An impression of a closed app on iOS.
     package static let closedImpression = Self(rawValue: 48)

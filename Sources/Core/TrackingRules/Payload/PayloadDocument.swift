@@ -71,12 +71,19 @@ package struct PayloadDocument: Sendable {
         let tracking: KeyValuePairs<String, JSONShape> = [
             PayloadID.delivery.rawValue: .value, PayloadID.message.rawValue: .value,
             PayloadSubject.flagKey: .value, "media-attachment-url": .value, "uri": .presence,
+            "sound": .presence, "title": .presence, "body": .presence,
+            "\(PayloadSubject.classicText)": .presence,
         ]
         let data = JSONShape(tracking)
-        let aps = JSONShape(["mutable-content": .value])
-        let android = JSONShape(["data": data])
+        let aps = JSONShape([
+            "mutable-content": .value, "sound": .presence,
+            "alert": .presence(of: PayloadSubject.alertTexts),
+        ])
+        let android = JSONShape(["data": data, "notification": .presence])
         let apns = JSONShape(["payload": JSONShape(tracking, ["aps": aps])])
-        let message = JSONShape(["data": data, "android": android, "apns": apns])
+        let message = JSONShape([
+            "data": data, "notification": .presence, "android": android, "apns": apns,
+        ])
         return JSONShape(
             tracking,
             [

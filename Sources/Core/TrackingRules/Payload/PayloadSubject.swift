@@ -6,6 +6,10 @@ internal import WireFormat
 package struct PayloadSubject {
     /// The key of the tracking flag, letter for letter.
     package static let flagKey = "_acsDeliveryTracking"
+    /// The key of a Classic notification's text on Android.
+    static let classicText: StaticString = "_msg"
+    /// The keys of an alert with a text, or with the key of one that the app has.
+    static let alertTexts = ["title", "subtitle", "body", "title-loc-key", "loc-key"]
 
     /// The whole object.
     package let root: JSONObject
@@ -97,6 +101,34 @@ package struct PayloadSubject {
             self.platform == .android
             ? Self.notificationPaths : [self.place.overlaid?.path].compactMap(\.self)
         return ([self.place.path] + others).filter(self.has)
+    }
+
+    // MARK: What is shown
+
+    /// Whether the payload has a text to show (D63): an alert on iOS, a title or body on Android,
+    /// or a notification that the push service shows on either.
+    var isShown: Bool {
+        if Self.notificationPaths.contains(where: self.has) { return true }
+        switch self.platform {
+        case .android:
+            return ["title", "body", "\(Self.classicText)"].contains {
+                Self.hasText(self.scope[$0])
+            }
+        case .ios:
+            let alert = self.aps["alert"]
+            guard let texts = alert?.objectValue else { return Self.hasText(alert) }
+            return Self.alertTexts.contains { Self.hasText(texts[$0]) }
+        }
+    }
+
+    /// The sound; empty if it is absent, or a dictionary.
+    var sound: String {
+        let sound = self.platform == .ios ? self.aps["sound"] : self.scope["sound"]
+        return sound?.stringValue ?? ""
+    }
+
+    private static func hasText(_ value: JSONValue?) -> Bool {
+        value?.stringValue?.isEmpty == false
     }
 
     // MARK: The flag

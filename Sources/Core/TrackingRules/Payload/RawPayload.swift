@@ -26,6 +26,8 @@ final class RawPayload {
     private var hasMedia = false
     private var mutableContent: Int32 = 0
     private var uri = ""
+    private var sound = ""
+    private var isShown = false
 
     /// Reads a payload in one pass, at any nesting. A payload that is too large is not read.
     init(_ json: Bytes, platform: Platform?, limits: Limits) {
@@ -78,6 +80,8 @@ final class RawPayload {
         self.flag = subject.flag
         self.hasMedia = subject.scope["media-attachment-url"]?.stringValue?.isEmpty == false
         self.uri = subject.scope["uri"]?.stringValue ?? ""
+        self.sound = subject.sound
+        self.isShown = subject.isShown
         self.mutableContent = subject.aps["mutable-content"]?.int32Value ?? 0
     }
 
@@ -103,18 +107,23 @@ final class RawPayload {
         self.deliveryID.withBytes { deliveryID in
             self.messageID.withBytes { messageID in
                 (self.flag ?? "").withBytes { flag in
-                    self.uri.withBytes { uri in
+                    self.withLinks { uri, sound in
                         var view = PushView.PayloadView()
                         view.deliveryID = deliveryID
                         view.messageID = messageID
                         view.flag = self.flag == nil ? nil : flag
                         view.hasMedia = self.hasMedia
                         view.mutableContent = self.mutableContent
-                        view.uri = uri
+                        (view.uri, view.sound) = (uri, sound)
+                        view.hasOtherText = self.isShown
                         return body(view)
                     }
                 }
             }
         }
+    }
+
+    private func withLinks<Value>(_ body: (_ uri: Bytes, _ sound: Bytes) -> Value) -> Value {
+        self.uri.withBytes { uri in self.sound.withBytes { sound in body(uri, sound) } }
     }
 }

@@ -15,8 +15,8 @@ package struct Limits: KeyedConfiguration, Equatable {
 
     /// Bytes of event_id, delivery_id and broadlog_id. Fixed by D42.
     package static let idBytes = 64
-    /// Bytes of app_id, subject_id, action_identifier, campaign_name, in-app message_id and
-    /// trigger_event. Fixed by D42.
+    /// Bytes of app_id, subject_id, action_identifier, campaign_name, in-app message_id,
+    /// trigger_event and a display error's detail. Fixed by D42.
     package static let nameBytes = 256
     /// Bytes of app_version, os_version and sdk_version. Fixed by D65.
     package static let versionBytes = 32

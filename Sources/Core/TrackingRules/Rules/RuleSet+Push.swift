@@ -77,14 +77,25 @@ extension RuleSet {
             judgement.warnings.insert(.unpairedSurrogate)
             steps.note("payload: half of a surrogate pair, accepted with a warning (D58)")
         }
-        if product == .standard, !event.push.fields.uri.isEmpty,
-            TrackedLink(event.push.fields.uri)?.contradicts(
-                deliveryID: facts.deliveryID, messageID: facts.broadlogID) == true
-        {
+        if product == .standard, let place = Self.contradictingLink(in: event.push.fields) {
             judgement.warnings.insert(.linkContradictsIDs)
-            steps.note("link: uri carries other ids, accepted with a warning (D56)")
+            steps.note("link: \(place) carries other ids, accepted with a warning (D56)")
+        }
+        if judgement.hits.contains(HitKinds(.impression)), !event.push.fields.isShown {
+            judgement.warnings.insert(.nothingShown)
+            steps.note("payload: no alert, title or body, accepted with a warning (D63)")
         }
         return judgement
+    }
+
+    /// The field with a tracked link whose ids are not the payload's; nil if there is none.
+    private static func contradictingLink(in fields: PushView.PayloadView) -> StaticString? {
+        func contradicts(_ link: Bytes) -> Bool {
+            guard !link.isEmpty, let tracked = TrackedLink(link) else { return false }
+            return tracked.contradicts(deliveryID: fields.deliveryID, messageID: fields.messageID)
+        }
+        if contradicts(fields.uri) { return "uri" }
+        return contradicts(fields.sound) ? "sound" : nil
     }
 
     /// The hits of a push interaction, by product (D9, D12, D14, D21).

@@ -1,4 +1,4 @@
-// The tracking rules D1…D62 as one pure function from an event and a policy to a judgement. They
+// The tracking rules D1…D64 as one pure function from an event and a policy to a judgement. They
 // apply in the order form, consent, flag, ids, product; the first that refuses decides the verdict.
 internal import WireFormat
 

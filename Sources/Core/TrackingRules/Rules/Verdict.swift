@@ -76,6 +76,8 @@ package enum HitKind: UInt8, Sendable, CaseIterable {
     case sent = 11
     case sendFailed = 12
     case sendSkipped = 13
+    case inAppTriggered = 14
+    case inAppSuppressed = 15
 
     /// The product's own number for the kind (D9, D12); 0 if it has none.
     package func campaignAction(of product: Product) -> UInt32 {
@@ -106,6 +108,8 @@ package enum HitKind: UInt8, Sendable, CaseIterable {
         case .sent: "sent"
         case .sendFailed: "send_failed"
         case .sendSkipped: "send_skipped"
+        case .inAppTriggered: "in_app_triggered"
+        case .inAppSuppressed: "in_app_suppressed"
         }
     }
 }
@@ -118,7 +122,7 @@ package struct HitKinds: OptionSet, Sendable, Equatable {
     /// Creates a set from its bits.
     package init(rawValue: UInt16) { self.rawValue = rawValue }
     /// All kinds.
-    static let all = HitKinds(rawValue: 0x3ffe)
+    static let all = HitKinds(rawValue: 0xfffe)
     /// What a sender reports of a push; all others are what a device reports.
     package static let sends = HitKinds(rawValue: 0x3800)
     /// What a sender reports of a push that it tried to send.
@@ -157,12 +161,14 @@ package struct Warnings: OptionSet, Sendable, Equatable {
     package static let idNotHex = Warnings(rawValue: 1 << 7)
     /// The device's clock differs much from the server's (D41).
     package static let clockSkew = Warnings(rawValue: 1 << 8)
-    /// The tracked link in `uri` carries other ids than the payload (D56).
+    /// A tracked link in `uri` or `sound` carries other ids than the payload (D56).
     package static let linkContradictsIDs = Warnings(rawValue: 1 << 9)
     /// An id is a placeholder, such as `null` (D57).
     package static let idPlaceholder = Warnings(rawValue: 1 << 10)
     /// A text of a raw payload has half of a surrogate pair (D58).
     package static let unpairedSurrogate = Warnings(rawValue: 1 << 11)
+    /// An impression of a payload without alert, title and body (D63).
+    package static let nothingShown = Warnings(rawValue: 1 << 12)
 
     /// Whether no warning is set; declared for the same reason as in `HitKinds`.
     package var isEmpty: Bool { self.rawValue == 0 }
@@ -198,5 +204,6 @@ package struct Warnings: OptionSet, Sendable, Equatable {
         "flag_assumed_on", "impression_unreliable", "open_without_click", "open_after_dismiss",
         "impression_after_click", "media_without_mutable_content", "id_not_hex", "clock_skew",
         "link_contradicts_ids", "id_placeholder", "unpaired_surrogate",
+        "nothing_shown",
     ]
 }

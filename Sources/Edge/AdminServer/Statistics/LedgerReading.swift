@@ -151,6 +151,9 @@ extension Statistics.Funnel {
         self.dismissals = Int(clamping: funnel.isInApp ? dismissals.sum : dismissals.other)
         self.dismissalsIos = funnel.isInApp ? 0 : Int(clamping: dismissals.ios)
         self.displayErrors = Int(clamping: funnel.displayErrors.sum)
+        self.triggered = Int(clamping: funnel.triggered.sum)
+        self.suppressed = Int(clamping: funnel.suppressed.sum)
+        self.nothingShown = Int(clamping: funnel.nothingShown.sum)
         self.clickRatio = funnel.clickRatio
         self.openRatio = funnel.openRatio
         guard funnel.hasSends else { return }
