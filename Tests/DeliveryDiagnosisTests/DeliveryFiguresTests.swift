@@ -37,6 +37,21 @@ struct DeliveryFiguresTests {
         #expect(figures.openRate == 0.375 && figures.clickThroughRate == 0.375)
     }
 
+    @Test("D63: an impression that showed nothing is no impression of the figures")
+    func nothingShown() throws {
+        let figures = try #require(
+            Self.figures([
+                Self.row("sent", 8), Self.row("impression", 5),
+                Self.row("nothing_shown", 3, verdict: "warning"),
+                Self.row("impression_unreliable", 1, verdict: "warning"),
+                Self.row("impression", 1, platform: "ios"),
+                // The ledger has no longer one of these impressions.
+                Self.row("nothing_shown", 2, platform: "ios", verdict: "warning"),
+            ]))
+        #expect([figures.others.impressions, figures.ios.impressions] == [2, 0])
+        #expect(figures.impressionsOfDelivered == 0.25)
+    }
+
     @Test(
         "D12: Classic has no open rate; without a sender's facts there is no rate, and in-app none")
     func absent() throws {

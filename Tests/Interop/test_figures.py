@@ -28,6 +28,8 @@ RECEIVED, DISMISSED, OPENED = (e.PUSH_INTERACTION_KIND_RECEIVED,
 ANDROID, IOS = "others", "ios"
 # In one request.
 EVENTS = 100
+# The payloads of these show nothing (D63).
+SILENT = range(96, 98)
 
 
 # The events of the example, which the page tells in words: 120 notifications to Android (from 0
@@ -57,6 +59,8 @@ def push(number: int, kind: int, button: str = "") -> e.TrackingEvent:
     event.push.kind, event.push.action_identifier = kind, button
     carrier = event.push.apns if event.platform == e.PLATFORM_IOS else event.push.fcm.data
     carrier.delivery_id, carrier.message_id = DELIVERY, f"h{number:x}"
+    if kind == RECEIVED and number not in SILENT:
+        (carrier.aps.alert if event.platform == e.PLATFORM_IOS else carrier).title = "Sale"
     return event
 
 
@@ -81,6 +85,7 @@ def sends() -> list[e.TrackingEvent]:
 def uses() -> list[e.TrackingEvent]:
     return ([push(number, RECEIVED) for number in range(96)]
             + [push(number, RECEIVED) for number in range(2)]
+            + [push(number, RECEIVED) for number in SILENT]
             + [push(number, OPENED) for number in range(18)]
             # A second button of a notification that was opened before.
             + [push(0, OPENED, "more")]
@@ -117,6 +122,8 @@ def facts(event: e.TrackingEvent) -> list[str]:
         case "push_send":
             return [{SENT: "sent", FAILED: "send_failed", SKIPPED: "send_skipped"}[
                 event.push_send.outcome]]
+        case "push" if is_silent(event):
+            return ["nothing_shown"]
         case "push":
             return {RECEIVED: ["impression"], DISMISSED: ["click"], OPENED: ["click", "open"]}[
                 event.push.kind]
@@ -124,6 +131,11 @@ def facts(event: e.TrackingEvent) -> list[str]:
     if message.HasField("click") and not message.click.action_url:
         return ["in_app_dismissal"]
     return ["in_app_" + message.WhichOneof("event")]
+
+
+def is_silent(event: e.TrackingEvent) -> bool:
+    shown = event.push.apns.aps.alert if event.push.HasField("apns") else event.push.fcm.data
+    return event.push.kind == RECEIVED and not shown.title
 
 
 def notification(event: e.TrackingEvent) -> str:
@@ -159,6 +171,7 @@ class Counted:
             "notifications": len(self.of("impression", "click", "open")),
             "impressions": self.hits("impression"),
             "unique_impressions": len(self.of("impression")),
+            "nothing_shown": self.hits("nothing_shown"),
             "clicks": self.hits("click"), "unique_clicks": len(clicked),
             "opens": self.hits("open"), "unique_opens": len(opened),
             "dismissals": sum(

@@ -9,7 +9,7 @@ package struct DeliveryFigures: Codable, Sendable, Equatable {
         package private(set) var failed: UInt64 = 0
         /// Notifications that their sender skipped.
         package private(set) var skipped: UInt64 = 0
-        /// Impressions.
+        /// Impressions, without those of payloads that show nothing (D63).
         package private(set) var impressions: UInt64 = 0
         /// Clicks: openings and dismissals together (D14).
         package private(set) var clicks: UInt64 = 0
@@ -26,6 +26,11 @@ package struct DeliveryFigures: Codable, Sendable, Equatable {
             case "open": self.opens &+= events
             default: break  // Campaign's own in-app messages are no part of these figures.
             }
+        }
+
+        /// Leaves out impressions that showed nothing, of which some may be older than the rows.
+        fileprivate mutating func leaveOut(_ events: UInt64) {
+            self.impressions -= min(self.impressions, events)
         }
     }
 
@@ -56,6 +61,13 @@ package struct DeliveryFigures: Codable, Sendable, Equatable {
                 }
             }
         }
+        for row in pushes where row.isNothingShown {
+            if row.platform == "ios" {
+                self.ios.leaveOut(row.events)
+            } else {
+                self.others.leaveOut(row.events)
+            }
+        }
         let sent = self.others.sent &+ self.ios.sent
         self.impressionsOfDelivered = Self.ratio(self.others.impressions, of: self.others.sent)
         self.openRate =
@@ -70,5 +82,12 @@ package struct DeliveryFigures: Codable, Sendable, Equatable {
 
     private static func ratio(_ part: UInt64, of whole: UInt64) -> Double? {
         whole > 0 ? Double(part) / Double(whole) : nil
+    }
+}
+
+extension DeliveryAccountLine.Row {
+    /// Whether it counts the warnings of impressions that other rows count as accepted.
+    fileprivate var isNothingShown: Bool {
+        self.verdict == "warning" && self.detail == "nothing_shown"
     }
 }
