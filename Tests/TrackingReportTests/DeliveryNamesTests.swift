@@ -87,7 +87,7 @@ struct DeliveryNamesTests {
             table.contains("8  ██▌░░░░░░░ 25.0 %  standard") && table.contains("56c4      Sale "))
         let sheet = ReportSheet(report).lines()
         #expect(sheet[1].contains(",Sale,8,0.25,") && sheet[2].contains(",,,,0,0,0,,,,"))
-        #expect(sheet[1].hasSuffix(",,,0.125,0.125"), "a total stands for what was sent")
+        #expect(sheet[1].contains(",,,0.125,0.125,"), "a total stands for what was sent")
         #expect(table.contains("What was sent, and rates of what was delivered"))
         #expect(!ReportTable(try database.report()).lines().joined().contains("delivered"))
     }

@@ -43,8 +43,8 @@ struct SendFiguresTests {
     func rates() throws {
         let rows = try self.database.report().deliveries.rows
         let row = try #require(rows.first)
-        #expect(row.deliveredRate == 9 / 11)
-        #expect(row.openRate == 2 / 9 && row.clickThroughRate == 3 / 9)
+        #expect(row.deliveredRate == 9.0 / 11)
+        #expect(row.openRate == 2.0 / 9 && row.clickThroughRate == 3.0 / 9)
         #expect(row.others.impressionsOfDelivered == 0.5)
         #expect(row.ios.impressionsOfDelivered == 0)
         #expect(row.openRatio == 0.25 && row.others.clickRatio == 0.5)

@@ -23,7 +23,8 @@ package struct JSONShape: Sendable {
     /// A value without members.
     package static let value = JSONShape([:])
 
-    /// A value of which only the presence matters.
+    /// A value of which only the presence matters, and the text if it is one: a number or a word is
+    /// kept as null.
     package static let presence = JSONShape(members: [], isCompared: false)
 
     /// An object of whose members, too, only the presence matters. Of a string it is the string.
@@ -122,7 +123,14 @@ extension JSONReader {
             try self.pass(depth: depth)
             return .array([])
         case UInt8(ascii: "{"): return .object(try self.keepMembers(shape, depth: depth + 1))
-        default: return try self.value(depth: depth)
+        case UInt8(ascii: "\""): return try self.value(depth: depth)
+        default:
+            // A number that nobody reads may be outside of every range.
+            guard shape.isCompared else {
+                try self.pass(depth: depth)
+                return .null
+            }
+            return try self.value(depth: depth)
         }
     }
 

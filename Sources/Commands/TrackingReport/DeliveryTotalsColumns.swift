@@ -35,7 +35,8 @@ struct DeliveryTotalsColumns {
 
     /// What a row says.
     ///
-    /// - Throws: `DeliveryNamesError` for a row without an id, or a cell that is none of its column.
+    /// - Throws: `DeliveryNamesError` for a row without an id, or for a cell that is none of its
+    ///   column.
     func row(of row: CSVReader.Row) throws(DeliveryNamesError) -> DeliveryTotalsTable.Row {
         let cells = Cells(row: row)
         guard let id = cells.text(self.id) else {

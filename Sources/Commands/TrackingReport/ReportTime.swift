@@ -22,7 +22,8 @@ package enum ReportTime {
         return self.moment(text, in: zone).flatMap(self.microseconds)
     }
 
-    /// Parses a date (its midnight in UTC), or an ISO 8601 date and time with zone. Nil if malformed.
+    /// Parses a date (its midnight in UTC), or an ISO 8601 date and time with zone; nil if it is
+    /// malformed.
     static func absolute(_ text: String) -> Int64? {
         self.moment(text, in: .utc).flatMap(self.microseconds)
     }

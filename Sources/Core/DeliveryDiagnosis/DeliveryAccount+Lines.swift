@@ -48,8 +48,8 @@ package struct DeliveryAccountLine: Codable, Sendable {
         package let hour: Int64?
         /// The verdict, or `warning`, `closed_impression`, `version` or `send`.
         package let verdict: String
-        /// The hits, the flag's value, the field and rule, or the warning's name. With `version` and
-        /// `send`, the verdict with which other rows count the events, and the hits.
+        /// The hits, the flag's value, the field and rule, or the warning's name. With `version`
+        /// and `send`, the verdict with which other rows count the events, and the hits.
         package let detail: String
         /// The app's version, with `version`; else nil.
         package let appVersion: String?

@@ -84,8 +84,8 @@ extension DeliveryCounts {
         return Self.finding(
             .moreImpressionsThanSent,
             "\(impressions.grouped) impressions (7) \(self.place), and \(sends.grouped) were sent: "
-                + "an app reports one notification under several ids, somebody else reports, or the "
-                + "sender does not tell of all that it sends",
+                + "an app reports one notification under several ids, somebody else reports, or "
+                + "the sender does not tell of all that it sends",
             ["more": impressions - sends, "impressions": impressions, "sent": sends])
     }
 
@@ -108,8 +108,8 @@ extension DeliveryCounts {
             return Self.finding(
                 .versionWithoutReports,
                 "\(counts.settledSends.grouped) were sent to version \(version.text) \(self.place) "
-                    + "\(Self.hours) hours ago or earlier, and it reports nothing, while others gave "
-                    + "\(all.reports.grouped) reports of \(others.grouped): see what that build "
+                    + "\(Self.hours) hours ago or earlier, and it reports nothing, while others "
+                    + "gave \(all.reports.grouped) reports of \(others.grouped): see what that build "
                     + "changed",
                 [
                     "sent": counts.settledSends, "reports_of_others": all.reports,
@@ -151,8 +151,8 @@ extension DeliveryCounts {
             return Self.finding(
                 .sendReasonGrew,
                 "\(count.grouped) of \(self.facts.grouped) sends \(self.place) were not made for "
-                    + "`\(reason.name)`, \(Self.percent(share)), and \(Self.percent(shareBefore)) of "
-                    + "those of the delivery before, \(before.delivery): \(reason.advice)",
+                    + "`\(reason.name)`, \(Self.percent(share)), and \(Self.percent(shareBefore)) "
+                    + "of those of the delivery before, \(before.delivery): \(reason.advice)",
                 [
                     "not_sent": count, "of": self.facts, "not_sent_before": earlier,
                     "of_before": before.facts,

@@ -43,8 +43,8 @@ package struct ServerConfiguration: Sendable {
     /// The share of them from which on new calls are refused, so that what is under way has room.
     /// It has no key.
     package var bytesInFlightSoftPercent = 80
-    /// Calls that record no event and may wait until it is their turn. With the largest requests 100
-    /// hold less than half of the bytes in flight.
+    /// Calls that record no event and may wait until it is their turn. With the largest requests
+    /// 100 hold less than half of the bytes in flight.
     package var maxWaitingCalls = 100
     /// What tenants may send.
     package var quotas = QuotaConfiguration()

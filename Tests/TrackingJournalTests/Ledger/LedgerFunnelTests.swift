@@ -155,7 +155,7 @@ struct LedgerFunnelTests {
         #expect(standard.sent == .init(other: 6, ios: 2) && standard.failed == .init(other: 3))
         #expect(standard.skipped == .init(other: 5) && standard.hasSends)
         #expect(standard.openRate == 0.25 && standard.clickThroughRate == 0.375)
-        #expect(standard.clickRatio == 1 / 3, "which stays that of what was shown")
+        #expect(standard.clickRatio == 1.0 / 3, "which stays that of what was shown")
         #expect(classic.openRate == nil && classic.clickThroughRate == 0.25)
         #expect(!funnels.busiest[2].hasSends && funnels.busiest[2].clickThroughRate == nil)
     }

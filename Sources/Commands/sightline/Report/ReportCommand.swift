@@ -158,7 +158,7 @@ struct ReportCommand: AsyncParsableCommand {
         }
     }
 
-    /// The names and totals of the file, or else those in the data directory; nil if there are none.
+    /// The names and totals of the file, or else those in the data directory; nil without any.
     private func names() async throws -> DeliveryNames? {
         if let file = self.deliveries { return try DeliveryNamesFile.read(file) }
         // Archives may be of another server.

@@ -63,9 +63,9 @@ package struct Ledger: Sendable {
 
     /// The values of an unknown flag that a delivery has rows for.
     package static let maxFlagValues = 8
-    /// The versions of an app that a delivery keeps rows for when an hour begins: the busiest. Until
-    /// the next hour as many new ones may come, so that a version of which the first event comes
-    /// late gets its rows too.
+    /// The versions of an app that a delivery keeps rows for when an hour begins: the busiest.
+    /// Until the next hour as many new ones may come, so that a version of which the first event
+    /// comes late gets its rows too.
     package static let maxVersions = 20
     /// The detail of a row that counts further values, and the version of one that counts further
     /// versions.

@@ -49,8 +49,8 @@ package struct RequestLedger: Sendable {
 
     /// Counts an event that the rules refused.
     ///
-    /// - Parameter isNamed: whether the recipient allows keeping the delivery (D23), and with it the
-    ///   app's version.
+    /// - Parameter isNamed: whether the recipient allows keeping the delivery (D23), and with it
+    ///   the app's version.
     mutating func refuse(_ event: EventView, _ judgement: Judgement, isNamed: Bool) {
         let delivery = isNamed ? event.ledgerDelivery : .none
         // Of a sender's mistake the device's app has no part.

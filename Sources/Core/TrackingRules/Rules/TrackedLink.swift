@@ -28,7 +28,8 @@ package struct TrackedLink {
     }
 
     /// What tells the links of a delivery apart, the same for all of its recipients: the letter,
-    /// `d` of a deeplink or `s` of a sound, and the link's own id, as `d:d57ff6`. Empty without one.
+    /// `d` of a deeplink or `s` of a sound, and the link's own id, as `d:d57ff6`; empty without
+    /// one.
     package var id: String {
         guard !self.ownID.isEmpty else { return "" }
         let start = self.recipient.lowerBound

@@ -8,8 +8,8 @@ internal import SwiftProtobuf
 internal import TrackingJournal
 internal import TrackingRules
 
-/// Implements sightline.v1.DeliveryService: stores totals of deliveries of the caller's tenant, each
-/// of which is charged to the quota as one event.
+/// Implements sightline.v1.DeliveryService: stores totals of deliveries of the caller's tenant,
+/// each of which is charged to the quota as one event.
 ///
 /// Its calls wait in turns with others that record no event, since they are as rare, and so have
 /// the same bounds; see `Ingest.runDiagnostic`.

@@ -38,8 +38,8 @@ extension DeliveryTotals {
                 violations.append(
                     Violation(
                         "sent_at", .range,
-                        "no time of the years 1970 to 9999: send seconds since 1970, and nanos of 0 "
-                            + "to 999,999,999"))
+                        "no time of the years 1970 to 9999: send seconds since 1970, and nanos of "
+                            + "0 to 999,999,999"))
             }
         }
         for (index, figures) in proto.platforms.enumerated() {
