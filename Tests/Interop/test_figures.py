@@ -12,6 +12,8 @@ import urllib.request
 import pytest
 
 from browser import open_page
+from figures import (ANDROID, DISMISSED, FAILED, IOS, OPENED, RECEIVED, SENT, SKIPPED, Counted,
+                     facts, rates, rounded, sides, total)
 from protos import ROOT
 from protos import event as e
 from protos import service as s
@@ -20,12 +22,6 @@ from test_terminal_commands import run
 
 PAGE = ROOT / "docs/figures.md"
 DELIVERY, MESSAGE = "f1904e", "figures"
-SENT, FAILED, SKIPPED = (e.PUSH_SEND_OUTCOME_SENT, e.PUSH_SEND_OUTCOME_FAILED,
-                         e.PUSH_SEND_OUTCOME_SKIPPED)
-RECEIVED, DISMISSED, OPENED = (e.PUSH_INTERACTION_KIND_RECEIVED,
-                               e.PUSH_INTERACTION_KIND_DISMISSED,
-                               e.PUSH_INTERACTION_KIND_OPENED)
-ANDROID, IOS = "others", "ios"
 # In one request.
 EVENTS = 100
 # The payloads of these show nothing (D63).
@@ -112,98 +108,13 @@ def in_app() -> list[e.TrackingEvent]:
             + [message(number, dismissal=e.InAppDismissal()) for number in range(5, 7)])
 
 
-# The oracle.
+# What the oracle counts.
 
-def facts(event: e.TrackingEvent) -> list[str]:
-    """What an event says, in the words of hits.db; nothing of a person who has said no (D22)."""
-    if event.consent == e.CONSENT_OPTED_OUT:
-        return []
-    match event.WhichOneof("interaction"):
-        case "push_send":
-            return [{SENT: "sent", FAILED: "send_failed", SKIPPED: "send_skipped"}[
-                event.push_send.outcome]]
-        case "push" if is_silent(event):
-            return ["nothing_shown"]
-        case "push":
-            return {RECEIVED: ["impression"], DISMISSED: ["click"], OPENED: ["click", "open"]}[
-                event.push.kind]
-    message = event.in_app
-    if message.HasField("click") and not message.click.action_url:
-        return ["in_app_dismissal"]
-    return ["in_app_" + message.WhichOneof("event")]
-
-
-def is_silent(event: e.TrackingEvent) -> bool:
-    shown = event.push.apns.aps.alert if event.push.HasField("apns") else event.push.fcm.data
-    return event.push.kind == RECEIVED and not shown.title
-
-
-def notification(event: e.TrackingEvent) -> str:
-    if event.HasField("push_send"):
-        return event.push_send.broadlog_id
-    if event.push.HasField("apns"):
-        return event.push.apns.message_id
-    return event.push.fcm.data.message_id
-
-
-class Counted:
-    """A delivery's facts on one side, each once (D17, D60)."""
-
-    def __init__(self, events: list[e.TrackingEvent], is_ios: bool):
-        self.facts = {(kind, notification(event), event.push.action_identifier)
-                      for event in events for kind in facts(event)
-                      if (event.platform == e.PLATFORM_IOS) == is_ios}
-
-    def hits(self, kind: str) -> int:
-        return sum(fact[0] == kind for fact in self.facts)
-
-    def of(self, *kinds: str) -> set[str]:
-        """The notifications with a fact of one of these kinds."""
-        return {fact[1] for fact in self.facts if fact[0] in kinds}
-
-    def figures(self) -> dict[str, int]:
-        opened, clicked = self.of("open"), self.of("click")
-        tried = self.of("sent", "send_failed")
-        return {
-            "attempted": len(tried), "sent": len(self.of("sent")),
-            "failed": len(self.of("send_failed")), "skipped": len(self.of("send_skipped")),
-            "undelivered": len(tried - self.of("sent")),
-            "notifications": len(self.of("impression", "click", "open")),
-            "impressions": self.hits("impression"),
-            "unique_impressions": len(self.of("impression")),
-            "nothing_shown": self.hits("nothing_shown"),
-            "clicks": self.hits("click"), "unique_clicks": len(clicked),
-            "opens": self.hits("open"), "unique_opens": len(opened),
-            "dismissals": sum(
-                ("open", *fact[1:]) not in self.facts for fact in self.facts if fact[0] == "click"),
-            "unique_dismissals": len(clicked - opened),
-        }
-
-
-SIDES = {ANDROID: Counted(sends() + uses(), False).figures(),
-         IOS: Counted(sends() + uses(), True).figures()}
-ALL = {name: SIDES[ANDROID][name] + SIDES[IOS][name] for name in SIDES[IOS]}
-# Part and whole of each rate: those of Adobe are of what was delivered on all platforms.
-RATES = {
-    "delivered_rate": (ALL["sent"], ALL["attempted"]),
-    "open_rate": (ALL["opens"], ALL["sent"]),
-    "click_through_rate": (ALL["clicks"], ALL["sent"]),
-    "impressions_of_delivered": (SIDES[ANDROID]["impressions"], SIDES[ANDROID]["sent"]),
-    "ios_impressions_of_delivered": (SIDES[IOS]["impressions"], SIDES[IOS]["sent"]),
-    "reach_ratio": (ALL["notifications"], ALL["sent"]),
-    "impression_ratio": (SIDES[ANDROID]["unique_impressions"], SIDES[ANDROID]["notifications"]),
-    "click_ratio": (SIDES[ANDROID]["unique_clicks"], SIDES[ANDROID]["unique_impressions"]),
-    "open_ratio": (SIDES[ANDROID]["unique_opens"], SIDES[ANDROID]["unique_impressions"]),
-    "dismissal_ratio": (SIDES[ANDROID]["unique_dismissals"],
-                        SIDES[ANDROID]["unique_impressions"]),
-}
+SIDES = sides(sends() + uses())
+ALL = total(SIDES)
+RATES = rates(SIDES, ALL["sent"])
 IN_APP = {kind: sum(kind in facts(event) for event in in_app())
           for kind in ("in_app_impression", "in_app_click", "in_app_dismissal")}
-
-
-def rounded(part: int, whole: int) -> float:
-    """To four decimals, as reports have it."""
-    return math.floor(part / whole * 10_000 + 0.5) / 10_000
 
 
 def statistics(server) -> dict:
@@ -222,7 +133,7 @@ def counted(running, stub):
     events = sends() + uses() + in_app()
     for first in range(0, len(events), EVENTS):
         stub.RecordEvents(s.RecordEventsRequest(events=events[first:first + EVENTS]))
-    hits = sum(len(Counted(sends() + uses(), is_ios).facts) for is_ios in (False, True))
+    hits = sum(len(Counted(sends() + uses(), of).facts) for of in SIDES)
     running.wait_for_hits(hits + len(in_app()))
     assert running.hit_count() == hits + len(in_app())
     wait_until(lambda: figures(running, MESSAGE).get("dismissals") == IN_APP["in_app_dismissal"],
@@ -238,9 +149,9 @@ def report(server, *options) -> str:
 def test_the_report_in_json(counted, options):
     answer = json.loads(report(counted, "--json", *options))
     [row] = answer["deliveries"]["rows"]
-    for side, counts in SIDES.items():
+    for of, counts in SIDES.items():
         counts = {name: count for name, count in counts.items() if name != "undelivered"}
-        assert row[side] == counts, side
+        assert row[of] == counts, of
     sent = ("attempted", "sent", "failed", "skipped", "undelivered")
     assert {name: row[name] for name in sent} == {name: ALL[name] for name in sent}
     assert row["delivered"] == ALL["sent"]
@@ -254,9 +165,9 @@ def test_the_report_in_json(counted, options):
 
 def test_the_report_as_a_sheet(counted):
     push_row, _ = csv.DictReader(io.StringIO(report(counted, "--csv"), newline=""))
-    for side, prefix in ((ANDROID, ""), (IOS, "ios_")):
-        assert {name: push_row[prefix + name] for name in SIDES[side]} == {
-            name: str(count) for name, count in SIDES[side].items()}, side
+    for of, prefix in ((ANDROID, ""), (IOS, "ios_")):
+        assert {name: push_row[prefix + name] for name in SIDES[of]} == {
+            name: str(count) for name, count in SIDES[of].items()}, of
     assert push_row["delivered"] == str(ALL["sent"])
     assert {name: float(push_row[name]) for name in RATES} == {
         name: rounded(*parts) for name, parts in RATES.items()}
@@ -313,8 +224,8 @@ def test_why(counted):
     answer = json.loads(run("why", DELIVERY, "--data-dir", counted.directory, "--json").stdout)
     told = answer["figures"]
     names = ("sent", "failed", "skipped", "impressions", "clicks", "opens")
-    for side, counts in SIDES.items():
-        assert told[side] == {name: counts[name] for name in names}, side
+    for of, counts in SIDES.items():
+        assert told[of] == {name: counts[name] for name in names}, of
     for name in ("impressions_of_delivered", "open_rate", "click_through_rate"):
         part, whole = RATES[name]
         assert told[name] == part / whole, name
