@@ -164,6 +164,11 @@ extension DeliveryDiagnosisTests {
             + Self.version("2", sent: 200, impressions: 0),
         Self.version("1", sent: 800, impressions: 600)
             + Self.version("2", sent: 9, impressions: 90),
+        // Reports that come again make no version's rate.
+        Self.version("1", sent: 400, impressions: 300) + [
+            Self.row(.duplicate(HitKinds(.impression)), 900),
+            Self.row(.version, 900, counted: .duplicate(HitKinds(.impression)), version: "1"),
+        ] + Self.version("2", sent: 20, impressions: 0),
         // Deliveries of before 21.1 have no sends.
         [Self.hits(300, .impression), Self.warning(.flagAssumedOn, 300)],
     ]

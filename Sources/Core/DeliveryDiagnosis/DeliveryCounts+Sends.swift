@@ -92,28 +92,31 @@ extension DeliveryCounts {
     // MARK: Versions
 
     /// Threshold: at the rate of the other versions, those sends would have given 20 reports. Not
-    /// where 20 reports have no version, which may be this one's.
+    /// where 20 reports have no version, which may be this one's. Of the others all sends count,
+    /// as all their reports do; and no report counts twice, as it does where a client or an app
+    /// repeats it.
     private var versionsWithoutReports: [DeliveryFinding] {
-        let all = self.versions.values.reduce(into: (sends: UInt64(0), reports: UInt64(0))) {
-            $0.sends += $1.settledSends
-            $0.reports += $1.reports
+        let withVersion = self.versions.values.reduce(UInt64(0)) { $0 + $1.reports }
+        guard self.reports - min(self.reports, withVersion) < Self.few else { return [] }
+        let others = self.versions.values.reduce(into: (sends: UInt64(0), reports: UInt64(0))) {
+            guard $1.reports > 0 else { return }
+            $0.sends += $1.sends
+            $0.reports += $1.newReports
         }
-        guard self.reports - min(self.reports, all.reports) < Self.few else { return [] }
+        guard others.sends >= Self.few else { return [] }
+        let rate = Double(others.reports) / Double(others.sends)
         let silent = self.versions.filter { $1.reports == 0 && $1.settledSends > 0 }
-        let others = silent.values.reduce(all.sends) { $0 - $1.settledSends }
-        guard others >= Self.few else { return [] }
-        let rate = Double(all.reports) / Double(others)
         return silent.sorted { $0.key < $1.key }.compactMap { version, counts in
             guard Double(counts.settledSends) * rate >= Double(Self.few) else { return nil }
             return Self.finding(
                 .versionWithoutReports,
                 "\(counts.settledSends.grouped) were sent to version \(version.text) \(self.place) "
-                    + "\(Self.hours) hours ago or earlier, and it reports nothing, while others "
-                    + "gave \(all.reports.grouped) reports of \(others.grouped): see what that build "
-                    + "changed",
+                    + "\(Self.hours) hours ago or earlier, and it reports nothing, while others gave "
+                    + "\(others.reports.grouped) reports of \(others.sends.grouped): see what that "
+                    + "build changed",
                 [
-                    "sent": counts.settledSends, "reports_of_others": all.reports,
-                    "sent_to_others": others,
+                    "sent": counts.settledSends, "reports_of_others": others.reports,
+                    "sent_to_others": others.sends,
                 ])
         }
     }

@@ -42,10 +42,14 @@ package struct DeliveryCounts: Sendable {
 
     /// Counts of a version of an app.
     struct Version {
+        /// What was sent.
+        fileprivate(set) var sends: UInt64 = 0
         /// What was sent, as far as it is settled.
         fileprivate(set) var settledSends: UInt64 = 0
         /// What devices reported.
         fileprivate(set) var reports: UInt64 = 0
+        /// The same without what was reported before.
+        fileprivate(set) var newReports: UInt64 = 0
     }
 
     /// Counts without a platform.
@@ -118,11 +122,17 @@ package struct DeliveryCounts: Sendable {
 
     private mutating func addVersion(_ row: LedgerRow, isSettled: Bool) {
         guard let counted = row.counted, !row.appVersion.equals(Ledger.otherValue) else { return }
-        let version = ExactText(row.appVersion)
-        if isSettled, counted == .accepted(HitKinds(.sent)) {
-            self.versions[version, default: Version()].settledSends += row.count
+        var version = self.versions[ExactText(row.appVersion)] ?? Version()
+        if counted == .accepted(HitKinds(.sent)) {
+            version.sends += row.count
+            if isSettled { version.settledSends += row.count }
         }
-        if counted.isReport { self.versions[version, default: Version()].reports += row.count }
+        if counted.isReport {
+            version.reports += row.count
+            let isRepeat = if case .duplicate = counted.meaning { true } else { false }
+            if !isRepeat { version.newReports += row.count }
+        }
+        self.versions[ExactText(row.appVersion)] = version
     }
 
     /// What a sender tried to send.
