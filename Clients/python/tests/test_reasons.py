@@ -172,6 +172,7 @@ def test_a_spool_keeps_what_a_block_has_not_sent(fake, tmp_path, caplog):
     ("Socket closed", True, ""), ("Connection refused", False, ""),
     ("SSL_ERROR_SSL: WRONG_VERSION_NUMBER", True, "leave tls out"),
     ("SSL_ERROR_SSL: CERTIFICATE_VERIFY_FAILED", True, "roots has to have its authority"),
+    ("SSL_ERROR_SSL: BAD_SIGNATURE", True, "roots has to have its authority"),
 ])
 def test_a_connection_that_does_not_come_about_has_a_hint(reason, uses_tls, said):
     assert said in hint(reason, uses_tls)

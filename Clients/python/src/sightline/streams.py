@@ -71,7 +71,8 @@ def hint(reason: str, uses_tls: bool) -> str:
         return "; this client uses no TLS: if the server does, give tls=Tls(…)"
     if uses_tls and "WRONG_VERSION_NUMBER" in reason:
         return "; the server uses no TLS: leave tls out"
-    if uses_tls and "CERTIFICATE_VERIFY_FAILED" in reason:
+    # BAD_SIGNATURE: the roots have another authority of the same name.
+    if uses_tls and re.search("CERTIFICATE_VERIFY_FAILED|BAD_SIGNATURE", reason):
         return ("; the server's certificate is not trusted: roots has to have its authority, and "
                 "the target its name")
     return ""
