@@ -111,9 +111,9 @@ extension DeliveryCounts {
             return Self.finding(
                 .versionWithoutReports,
                 "\(counts.settledSends.grouped) were sent to version \(version.text) \(self.place) "
-                    + "\(Self.hours) hours ago or earlier, and it reports nothing, while others gave "
-                    + "\(others.reports.grouped) reports of \(others.sends.grouped): see what that "
-                    + "build changed",
+                    + "\(Self.hours) hours ago or earlier, and it reports nothing, while others "
+                    + "gave \(others.reports.grouped) reports of \(others.sends.grouped): see what "
+                    + "that build changed",
                 [
                     "sent": counts.settledSends, "reports_of_others": others.reports,
                     "sent_to_others": others.sends,
