@@ -292,6 +292,21 @@ def test_a_tenant_whose_hits_are_refused_stops_no_other(
     assert not receiver.noted("faults")
 
 
+def test_the_log_says_that_hits_were_refused(make_server, receiver, seed):
+    """A record says which sink's, how many and where the first is."""
+    write(receiver.folder / "unwanted", "default")
+    server = make_server(*receiver.options).start()
+    event = Facts(seed, int(time.time()), space=9).push(kind=1).event
+    assert record(server, [event]).accepted == 1
+    wait_until(lambda: letters(server), "the dead letter")
+    told, = wait_until(lambda: [
+        record for record in map(json.loads, server.log_path.read_text().splitlines())
+        if record["msg"].startswith("hits were refused")], "the log to tell of it")
+    assert told["level"] == "warning" and told["sink"] == "webhook"
+    first, = query(server.directory / "dead_letters.db", "SELECT sequence FROM dead_letters")
+    assert told["letters"] == 1 and told["sequence"] == first["sequence"]
+
+
 def test_a_replay_of_kept_hits_ends_with_1_where_some_are_refused(make_server, receiver, seed):
     client = Client(0, seed)
     server = make_server(*receiver.options, "--set=journal.retain_seconds=3600").start()
