@@ -44,6 +44,7 @@ class Delivery:
         event.push.kind, event.push.action_identifier = kind, button
         carrier = event.push.apns if event.platform == IOS else event.push.fcm.data
         carrier.delivery_id, carrier.message_id = self.name, f"h{number:x}"
+        (carrier.aps.alert if event.platform == IOS else carrier).title = "Sale"
         if flag:
             carrier.acs_delivery_tracking = flag
         return event
