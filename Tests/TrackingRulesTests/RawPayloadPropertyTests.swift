@@ -45,8 +45,11 @@ struct RawPayloadPropertyTests {
 
     /// The typed event's verdict, and how the raw one differs.
     private static func compare(_ pair: PayloadPair) throws -> (Verdict, String?) {
-        let typed = try pair.typed.judged()
+        var typed = try pair.typed.judged()
         var raw = try pair.raw.judged()
+        // The raw one has further keys, of which some are texts to show: ShownRulesTests has D63.
+        typed.warnings.remove(.nothingShown)
+        raw.warnings.remove(.nothingShown)
         raw.violations = raw.violations.map { violation in
             Violation(
                 Self.typedField(violation.field, pair), violation.code, violation.description)
