@@ -74,8 +74,9 @@ struct SendFiguresTests {
         #expect(
             cells[0].prefix(5).joined(separator: " ")
                 == "tenant delivery product attempted delivered")
-        #expect(cells[1].prefix(5).joined(separator: " ") == "default 56c4 standard 11 9")
-        #expect(cells[2].dropFirst(3) == Array(repeating: "-", count: 9)[...])
+        let figures = cells[1].prefix(10).joined(separator: " ")
+        #expect(figures == "default 56c4 standard 11 9 81.8 % 2 4 1")
+        #expect(cells[2].dropFirst(3) == Array(repeating: "-", count: 10)[...])
     }
 
     @Test("the page has what was sent in a chart, and the rates below it")
@@ -84,8 +85,10 @@ struct SendFiguresTests {
         let page = try ReportPage(report, timeline: nil, generated: 0).text()
         for text in [
             "<span>Delivered</span>", "iOS: delivered 1, impressions 0, clicks 1",
-            "All platforms: attempted 11, failed 4, skipped 1, delivered rate 81.8 %, "
-                + "open rate 22.2 %, click-through rate 33.3 %",
+            "All platforms: attempted 11, undelivered 2, failed 4, skipped 1, "
+                + "delivered rate 81.8 %, open rate 22.2 %, click-through rate 33.3 %",
+            "<th scope=\"col\">Delivered</th><th scope=\"col\">Undelivered</th>",
+            "<td class=\"number\">9</td><td class=\"number\">2</td><td class=\"number\">4</td>",
         ] {
             #expect(page.contains(text), "\(text)")
         }

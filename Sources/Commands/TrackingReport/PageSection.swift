@@ -107,7 +107,8 @@ extension PageSection.Card {
     private static func rates(of row: DeliveryFunnel) -> String? {
         guard row.delivered != nil else { return nil }
         let counts = [
-            ("attempted", row.attempted), ("failed", row.failed), ("skipped", row.skipped),
+            ("attempted", row.attempted), ("undelivered", row.undelivered),
+            ("failed", row.failed), ("skipped", row.skipped),
         ].compactMap { name, count in count.map { "\(name) \(ReportNumber.grouped($0))" } }
         let rates = [
             ("delivered rate", row.deliveredRate), ("open rate", row.openRate),
@@ -148,7 +149,9 @@ extension PageSection.Row {
         let ratios = [
             others.impressionRatio, others.clickRatio, others.dismissalRatio, row.openRatio,
         ]
-        let sends = [row.attempted, row.delivered, row.failed, row.skipped].map(cell)
+        let sends = [
+            row.attempted, row.delivered, row.undelivered, row.failed, row.skipped,
+        ].map(cell)
         let rates = [
             row.deliveredRate, row.reachRatio, others.impressionsOfDelivered,
             ios.impressionsOfDelivered, row.openRate, row.clickThroughRate,

@@ -91,16 +91,16 @@ package struct ReportTable: Sendable {
         var table = TextTable(
             [("tenant", .left)] + (isByApp ? [("app", .left)] : []) + [
                 ("delivery", .left), ("product", .left), ("attempted", .right),
-                ("delivered", .right), ("delivered rate", .left), ("failed", .right),
-                ("skipped", .right), ("impressions of delivered", .left), ("on iOS", .left),
-                ("open rate", .left), ("click-through rate", .left),
+                ("delivered", .right), ("delivered rate", .left), ("undelivered", .right),
+                ("failed", .right), ("skipped", .right), ("impressions of delivered", .left),
+                ("on iOS", .left), ("open rate", .left), ("click-through rate", .left),
             ])
         for row in rows {
             table.add(
                 [row.tenant.isEmpty ? "-" : row.tenant] + (isByApp ? [row.app ?? "-"] : []) + [
                     row.deliveryID, row.product?.name ?? "-", Self.count(row.attempted),
                     Self.count(row.delivered), Self.bar(row.deliveredRate),
-                    Self.count(row.failed), Self.count(row.skipped),
+                    Self.count(row.undelivered), Self.count(row.failed), Self.count(row.skipped),
                     Self.bar(row.others.impressionsOfDelivered),
                     Self.bar(row.ios.impressionsOfDelivered), Self.bar(row.openRate),
                     Self.bar(row.clickThroughRate),
@@ -108,8 +108,8 @@ package struct ReportTable: Sendable {
         }
         return ["", "What was sent, and rates of what was delivered", ""] + table.lines() + [
             "", "Rates are per delivered notification, with the opens and clicks of all platforms",
-            "as in Adobe Campaign. Failed are notifications with a failed attempt, also if a",
-            "later one succeeded.",
+            "as in Adobe Campaign. Undelivered are those that no push service took; failed those",
+            "with a failed attempt, also if a later one succeeded.",
         ]
     }
 
