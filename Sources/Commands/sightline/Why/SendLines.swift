@@ -9,14 +9,20 @@ struct SendLines {
 
     init(_ rows: [DeliveryAccountLine.Row]) {
         let own = rows.filter { !$0.delivery.isEmpty }
-        self.lines = [
+        let counts = [
             ("sent", "sent"), ("send_failed", "failed"), ("send_skipped", "skipped"),
-        ].compactMap { kind, word in
-            let count = own.filter { $0.verdict == "accepted" && $0.detail == kind }
-                .reduce(0) { $0 + $1.events }
-            guard count > 0 else { return nil }
+        ].map { kind, word in
+            let events = own.filter { $0.verdict == "accepted" && $0.detail == kind }
+                .reduce(UInt64(0)) { $0 + $1.events }
+            return (kind: kind, word: word, events: events)
+        }
+        let isAnySent = counts.contains { $0.kind == "sent" && $0.events > 0 }
+        self.lines = counts.filter { $0.events > 0 }.map { kind, word, events in
             let parts = own.filter { $0.verdict == "send" && $0.detail == "accepted " + kind }
-            return Self.line(word, count, of: parts)
+            // The ledger counts facts, and does not know whose they are.
+            let note =
+                kind == "send_failed" && isAnySent ? " (some of them may have been sent later)" : ""
+            return Self.line(word, events, of: parts) + note
         }
     }
 
