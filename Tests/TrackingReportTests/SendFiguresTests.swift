@@ -84,7 +84,8 @@ struct SendFiguresTests {
         let report = try self.database.report()
         let page = try ReportPage(report, timeline: nil, generated: 0).text()
         for text in [
-            "<span>Delivered</span>", "iOS: delivered 1, impressions 0, clicks 1",
+            "9 delivered", "<span>Delivered, without iOS</span>",
+            "iOS: delivered 1, impressions 0, clicks 1",
             "All platforms: attempted 11, undelivered 2, failed 4, skipped 1, "
                 + "delivered rate 81.8 %, open rate 22.2 %, click-through rate 33.3 %",
             "<th scope=\"col\">Delivered</th><th scope=\"col\">Undelivered</th>",

@@ -73,7 +73,8 @@ extension PageSection.Card {
             row.others.sent, row.others.impressions, row.others.clicks, row.opens ?? 0)
         var steps: [PageSection.Step] = []
         if row.sent != nil {
-            steps.append(.init("Delivered", row.others.sent, of: whole, kind: "delivered"))
+            steps.append(
+                .init("Delivered, without iOS", row.others.sent, of: whole, kind: "delivered"))
         }
         steps += [
             .init("Impressions", row.others.impressions, of: whole, kind: "impressions"),
