@@ -209,7 +209,7 @@ struct DeliveryDiagnosisTests {
             "300 clicks (2) on Android, and never an impression (7)"),
         Mistake(
             "ids that are not hex", Self.healthy + [Self.warning(.idNotHex, 2)], [.idsNotHex],
-            "2 of 3,738 on Android: an id is not hexadecimal"),
+            "2 of 3,738 on Android: an id is not as Campaign Standard makes it"),
         Mistake(
             "media without mutable-content",
             Self.healthyIOS + [Self.warning(.mediaWithoutMutableContent, 8, .ios)],

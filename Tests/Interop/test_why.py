@@ -244,7 +244,7 @@ MISTAKES = [
     (App.nested_ids, {"REJECTED_WITHOUT_DELIVERY": "3 events of its apps that name no delivery"}),
     (App.small_mid, {"REJECTED": "1 of 1 on iOS: rejected, push.raw.json"}),
     (App.message_id, {"REJECTED": "look for `messageId` in place of broadlogId"}),
-    (App.not_hex, {"IDS_NOT_HEX": "1 of 10 on Android: an id is not hexadecimal"}),
+    (App.not_hex, {"IDS_NOT_HEX": "1 of 10 on Android: an id is not as Campaign Standard"}),
     (App.no_mutable_content, {"MEDIA_NOT_SHOWN": "3 of 3 on iOS"}),
     (App.milliseconds, {"CLOCK_SKEW": "9 of 9 on Android: occur_time is over 5 minutes"}),
     (App.test_messages, {"TEST_MESSAGES": "6 of 6 without a platform: test messages"}),

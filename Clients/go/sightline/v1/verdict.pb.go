@@ -298,7 +298,8 @@ const (
 	Warning_WARNING_IMPRESSION_AFTER_CLICK Warning = 5
 	// media-attachment-url without mutable-content.
 	Warning_WARNING_MEDIA_WITHOUT_MUTABLE_CONTENT Warning = 6
-	// An id is not hexadecimal.
+	// An id is not as Campaign Standard makes it: a hexadecimal _dId, and an _mId of "h" and
+	// hexadecimal digits.
 	Warning_WARNING_ID_NOT_HEX Warning = 7
 	// The device's clock is more than 5 minutes ahead of the server's, or 30 days behind.
 	Warning_WARNING_CLOCK_SKEW Warning = 8

@@ -327,7 +327,8 @@ public nonisolated enum Sightline_V1_Warning: SwiftProtobuf.Enum, Swift.CaseIter
   /// media-attachment-url without mutable-content.
   case mediaWithoutMutableContent // = 6
 
-  /// An id is not hexadecimal.
+  /// An id is not as Campaign Standard makes it: a hexadecimal _dId, and an _mId of "h" and
+  /// hexadecimal digits.
   case idNotHex // = 7
 
   /// The device's clock is more than 5 minutes ahead of the server's, or 30 days behind.

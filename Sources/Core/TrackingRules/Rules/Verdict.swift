@@ -157,7 +157,8 @@ package struct Warnings: OptionSet, Sendable, Equatable {
     package static let impressionAfterClick = Warnings(rawValue: 1 << 5)
     /// The payload has media-attachment-url but not mutable-content (D13).
     package static let mediaWithoutMutableContent = Warnings(rawValue: 1 << 6)
-    /// An id is not hexadecimal (D49).
+    /// An id is not as Campaign Standard makes it: a hexadecimal _dId, and an _mId of `h` and
+    /// hexadecimal digits (D49).
     package static let idNotHex = Warnings(rawValue: 1 << 7)
     /// The device's clock differs much from the server's (D41).
     package static let clockSkew = Warnings(rawValue: 1 << 8)
