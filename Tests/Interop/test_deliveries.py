@@ -157,6 +157,7 @@ def test_a_key_needs_the_scope_deliveries_and_reaches_its_own_tenant_alone(
         refused = failure(lambda: put(channel, totals("56c4"), key=without))
         assert refused.code() == grpc.StatusCode.PERMISSION_DENIED
         assert reason(refused) == "SCOPE_MISSING"
+        assert "lack the scope `deliveries`" in refused.details()
         assert reason(failure(lambda: put(channel, totals("56c4")))) == "CREDENTIALS_MISSING"
         assert listed(server) == []
         assert put(channel, totals("56c4", 1, name="of acme"), key=acme).stored_count == 1

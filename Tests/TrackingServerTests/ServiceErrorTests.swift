@@ -56,7 +56,7 @@ struct ServiceErrorTests {
         Row(error: .credentialsMissing, reason: "CREDENTIALS_MISSING", code: .unauthenticated),
         Row(error: .credentialsRefused, reason: "CREDENTIALS_REFUSED", code: .unauthenticated),
         Row(error: .credentialsExpired, reason: "CREDENTIALS_EXPIRED", code: .unauthenticated),
-        Row(error: .scopeMissing, reason: "SCOPE_MISSING", code: .permissionDenied),
+        Row(error: .scopeMissing(nil), reason: "SCOPE_MISSING", code: .permissionDenied),
         Row(
             error: .messageTooLarge(limit: 1 << 20), reason: "REQUEST_TOO_LARGE",
             code: .resourceExhausted, field: "request"),
@@ -113,5 +113,13 @@ struct ServiceErrorTests {
     func sequence() {
         let message = ServiceError.sequence(seen: 4, last: 9).status.message
         #expect(message.contains("sequence 4") && message.contains("last one was 9"))
+    }
+
+    @Test("the error names the scope that a method needs", arguments: Scope.allCases)
+    func scope(_ scope: Scope) {
+        let message = ServiceError.scopeMissing(scope).status.message
+        #expect(
+            message
+                == "the credentials lack the scope `\(scope.rawValue)`: use others that have it")
     }
 }

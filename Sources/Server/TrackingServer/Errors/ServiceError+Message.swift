@@ -1,3 +1,4 @@
+internal import Credentials
 internal import Operations
 internal import TrackingRules
 internal import WireFormat
@@ -31,8 +32,9 @@ extension ServiceError {
             "the credentials were refused: check them, and their expiry"
         case .credentialsExpired:
             "the credentials have expired: connect again with new ones and resend"
-        case .scopeMissing:
-            "the credentials lack the required scope: use others that have it"
+        case .scopeMissing(let scope):
+            "the credentials lack the \(scope.map { "scope `\($0.rawValue)`" } ?? "required scope"): "
+                + "use others that have it"
         case .messageTooLarge(let limit):
             "a message may have at most \(limit) bytes, also once decompressed, and this one "
                 + "has more: send fewer events in each request"

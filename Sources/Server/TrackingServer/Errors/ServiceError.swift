@@ -32,8 +32,8 @@ enum ServiceError {
     case credentialsRefused
     /// The credentials expired during the stream; acknowledged requests stay acknowledged.
     case credentialsExpired
-    /// The credentials lack the required scope.
-    case scopeMissing
+    /// The credentials lack a scope: one that the method needs, or nil for auth.required_scope.
+    case scopeMissing(Scope?)
     /// A message exceeds the transport's limit, compressed or inflated.
     case messageTooLarge(limit: Int)
     /// A message's flag is neither 0 nor, in a call that names a compression, 1.
@@ -60,7 +60,7 @@ enum ServiceError {
         self =
             switch refusal {
             case .missing: .credentialsMissing
-            case .scope: .scopeMissing
+            case .scope: .scopeMissing(nil)
             case .ambiguous, .malformed, .tooLong, .unknownKey, .wrongSecret, .revoked, .header,
                 .algorithm, .unknownSigner, .signature, .claims, .expired, .notYetValid, .audience,
                 .issuer, .tenant, .certificate:

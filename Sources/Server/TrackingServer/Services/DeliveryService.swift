@@ -43,7 +43,7 @@ struct DeliveryService: RegistrableRPCService {
     ) async throws -> StreamingServerResponse<Sightline_V1_PutDeliveriesResponse> {
         // Without credentials everybody may record events, which says more than totals.
         guard caller.proof == .none || caller.has(.deliveries) else {
-            throw ServiceError.scopeMissing.status
+            throw ServiceError.scopeMissing(.deliveries).status
         }
         let allowance = try self.ingest.allowance(of: caller.tenant, request.metadata)
         let bytes = try await TrackingService.onlyMessage(of: request)

@@ -17,7 +17,7 @@ struct ErasureService: Sightline_V1_ErasureService.SimpleServiceProtocol {
         request: Sightline_V1_ForgetSubjectRequest, context: ServerContext
     ) async throws -> Sightline_V1_ForgetSubjectResponse {
         let caller = context.principal
-        guard caller.has(.erase) else { throw ServiceError.scopeMissing.status }
+        guard caller.has(.erase) else { throw ServiceError.scopeMissing(.erase).status }
         try self.ingest.allowance(of: caller.tenant)
             .take(events: 1, bytes: request.subjectID.utf8.count)
         do {

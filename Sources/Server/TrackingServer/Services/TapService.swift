@@ -15,8 +15,9 @@ struct TapService: Sightline_V1_TapService.SimpleServiceProtocol {
         context: ServerContext
     ) async throws {
         let caller = context.principal
-        guard caller.has(.tap), !request.unmasked || caller.has(.unmask) else {
-            throw ServiceError.scopeMissing.status
+        let scopes: [Scope] = request.unmasked ? [.tap, .unmask] : [.tap]
+        if let missing = scopes.first(where: { !caller.has($0) }) {
+            throw ServiceError.scopeMissing(missing).status
         }
         let reader = try self.reader(request, caller.tenant.name)
         try await response.write(Sightline_V1_TapResponse())
