@@ -234,6 +234,25 @@ struct DeliveryDiagnosisTests {
         }
     }
 
+    @Test("a single event of its apps is told in the singular")
+    func single() {
+        let unnamed: [(LedgerOutcome, String)] = [
+            (
+                .refused(.suppressedConsent),
+                "1 event of its apps was not tracked, for its recipient gave no consent; "
+            ),
+            (
+                .refused(.rejected),
+                "1 event of its apps that names no delivery was rejected: "
+            ),
+        ]
+        for (outcome, sentence) in unnamed {
+            let row = Self.row(outcome, 1, detail: "platform required", delivery: "")
+            let findings = Self.findings([], [row])
+            #expect(findings.contains { $0.sentence.hasPrefix(sentence) }, "\(findings)")
+        }
+    }
+
     @Test("every code has a mistake that shows it")
     func codes() {
         let all = Self.flags + Self.rejections + Self.suppressed + Self.patterns + Self.sends

@@ -116,20 +116,28 @@ package struct DeliveryDiagnosis: Sendable {
             findings.append(
                 DeliveryFinding(
                     code: .consentMissing,
-                    sentence: "\(withoutConsent.grouped) events of its apps were not tracked, for "
-                        + "their recipients gave no consent; such events are counted without their "
-                        + "delivery, and may be this one's",
+                    sentence: Self.ofApps(
+                        withoutConsent, "was not tracked, for its recipient gave no consent",
+                        "were not tracked, for their recipients gave no consent")
+                        + "; such events are counted without their delivery, and may be this one's",
                     figures: [.init(name: "without_consent", value: withoutConsent)]))
         }
         for (rule, count) in rejections.sorted(by: { $0.key < $1.key }) {
             findings.append(
                 DeliveryFinding(
                     code: .rejectedWithoutDelivery,
-                    sentence: "\(count.grouped) events of its apps that name no delivery were "
-                        + "rejected: \(DeliveryCounts.explained(rule))",
+                    sentence: Self.ofApps(
+                        count, "that names no delivery was rejected",
+                        "that name no delivery were rejected")
+                        + ": \(DeliveryCounts.explained(rule))",
                     figures: [.init(name: "rejected", value: count)]))
         }
         return findings
+    }
+
+    /// Begins a sentence on events of the delivery's apps: `one` follows a single event.
+    private static func ofApps(_ count: UInt64, _ one: String, _ many: String) -> String {
+        count == 1 ? "1 event of its apps \(one)" : "\(count.grouped) events of its apps \(many)"
     }
 
     private static func incomplete(_ unnamed: [LedgerRow]) -> DeliveryFinding? {
