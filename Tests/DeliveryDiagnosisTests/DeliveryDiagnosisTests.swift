@@ -325,7 +325,7 @@ struct DeliveryDiagnosisTests {
 
     static func findings(
         _ rows: [LedgerRow], _ unnamed: [LedgerRow], before: [LedgerRow] = [],
-        hoursLater: UInt32 = DeliveryDiagnosis.settlingHours
+        hoursLater: UInt32 = DeliveryDiagnosis.settlingHours + 1
     ) -> [DeliveryFinding] {
         DeliveryDiagnosis(
             of: "56c4", rows: rows, unnamed: unnamed, before: before, hour: Self.hour + hoursLater

@@ -74,8 +74,9 @@ package struct DeliveryCounts: Sendable {
         for row in rows {
             let place =
                 UInt8(truncatingIfNeeded: row.platform?.rawValue ?? 3) << 2 | row.product.rawValue
+            // An hour's last event came almost an hour after it began.
             let isSettled =
-                UInt64(row.hour) + UInt64(DeliveryDiagnosis.settlingHours) <= UInt64(hour)
+                UInt64(row.hour) + UInt64(DeliveryDiagnosis.settlingHours) < UInt64(hour)
             counts[place, default: DeliveryCounts(of: row)].add(row, isSettled: isSettled)
         }
         var unplaced: [Product: Unplaced] = [:]
