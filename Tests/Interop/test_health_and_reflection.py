@@ -360,7 +360,7 @@ def test_buf_curl_lists_the_services(running, protocol):
     url = f"http://{running.target}"
     assert curl(running, "--list-services", url, protocol=protocol).split() == SERVICES
     methods = curl(running, "--list-methods", url, protocol=protocol).split()
-    assert f"{SERVICE}/StreamEvents" in methods and len(methods) == 12
+    assert f"{SERVICE}/StreamEvents" in methods and len(methods) == 13
 
 
 REJECTED = {"events": [{}]}

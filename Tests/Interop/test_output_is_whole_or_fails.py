@@ -33,7 +33,8 @@ COMMANDS = [
     "report --from {lines}", "report --json --from {lines}",
     "export {data} --format csv", "export {data} --format ndjson",
     "tail {data}", "tail {data} --json", "why 56c4 {data}", "why 56c4 {data} --json",
-    "why 56c4 --target {target}", "sinks list {data}", "sinks list {data} --json",
+    "why 56c4 --target {target}", "deliveries put {names} --target {target}",
+    "deliveries list {data}", "deliveries list {data} --json", "sinks list {data}", "sinks list {data} --json",
     "sinks pause sqlite {data}", "sinks resume sqlite {data}", "sinks try sqlite {data} --json",
     "replay {data}", "replay {data} --json", "replay {data} --dry-run",
     "replay {data} --sink sqlite --since 1h", "recover {data} --json",
@@ -64,10 +65,14 @@ def words(tmp_path_factory, payloads):
         lines = home / "hits.jsonl"
         exported = sorted((server.directory / "hits").glob("*.jsonl"))
         lines.write_bytes(b"".join(path.read_bytes() for path in exported))
+        names = home / "names.csv"
+        names.write_text("id,name,sent,delivered\n56c4,Sale,1200,1199\n")
+        run("deliveries", "put", names, "--target", server.target)
         run("keys", "new", "--keys-file", home / "keys.jsonl", "--tenant", "a")
         yield home, {
-            "data": f"--data-dir {server.directory}", "lines": lines, "target": server.target,
-            "admin": server.admin.split("/")[2], "payload": payloads / "apns-alert.json"}
+            "data": f"--data-dir {server.directory}", "lines": lines, "names": names,
+            "target": server.target, "admin": server.admin.split("/")[2],
+            "payload": payloads / "apns-alert.json"}
     finally:
         server.close()
 

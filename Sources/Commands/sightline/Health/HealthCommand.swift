@@ -34,14 +34,14 @@ struct HealthCommand: AsyncParsableCommand {
     @OptionGroup(title: "Credentials") var credentials: CredentialOptions
 
     func validate() throws {
-        guard let admin else { return }
-        if !self.service.isEmpty {
+        if self.admin != nil, !self.service.isEmpty {
             throw ValidationError("--admin asks for the whole server: leave --service out.")
         }
         do {
-            _ = try ServerAddress(admin)
+            _ = try ServerAddress(self.admin ?? self.target)
         } catch {
-            throw ValidationError("--admin: \("\(error)".printable)")
+            let option = self.admin == nil ? "--target" : "--admin"
+            throw ValidationError("\(option): \("\(error)".printable)")
         }
     }
 

@@ -1,6 +1,10 @@
 import com.sightline.client.ClientException;
 import com.sightline.client.SightlineClient;
 import com.sightline.v1.Action;
+import com.sightline.v1.PushDisplay;
+import com.sightline.v1.PushSend;
+import com.sightline.v1.PushSendOutcome;
+import com.sightline.v1.PushSendReason;
 import com.sightline.v1.TrackAction;
 import com.sightline.v1.TrackingEvent;
 import java.io.BufferedReader;
@@ -45,22 +49,47 @@ public final class Conformance {
 
     /** The kit's events have these fields; Debian has no parser of JSON for protobuf. */
     private static TrackingEvent event(String line) {
-        return TrackingEvent.newBuilder()
+        TrackingEvent.Builder event = TrackingEvent.newBuilder()
                 .setEventId(value(line, "eventId"))
                 .setAppId(value(line, "appId"))
-                .setSubjectId(value(line, "subjectId"))
-                .setTrackAction(TrackAction.newBuilder()
-                        .setBroadlogId(value(line, "broadlogId"))
-                        .setDeliveryId(value(line, "deliveryId"))
-                        .setAction(Action.valueOf(value(line, "action"))))
-                .build();
+                .setSubjectId(value(line, "subjectId"));
+        if (find(line, "outcome") != null) {
+            return event.setPushSend(send(line)).build();
+        }
+        return event.setTrackAction(TrackAction.newBuilder()
+                .setBroadlogId(value(line, "broadlogId"))
+                .setDeliveryId(value(line, "deliveryId"))
+                .setAction(Action.valueOf(value(line, "action")))).build();
+    }
+
+    private static PushSend send(String line) {
+        PushSend.Builder send = PushSend.newBuilder()
+                .setBroadlogId(value(line, "broadlogId"))
+                .setDeliveryId(value(line, "deliveryId"))
+                .setOutcome(PushSendOutcome.valueOf(value(line, "outcome")))
+                .setAttempt(Integer.parseInt(value(line, "attempt")));
+        if (find(line, "reason") != null) {
+            send.setReason(PushSendReason.valueOf(value(line, "reason")))
+                    .setProviderCode(value(line, "providerCode"));
+        } else {
+            send.setProviderMessageId(value(line, "providerMessageId"))
+                    .setDisplay(PushDisplay.valueOf(value(line, "display")));
+        }
+        return send.build();
     }
 
     private static String value(String line, String name) {
-        Matcher matcher = Pattern.compile("\"" + name + "\":\\s*\"([^\"]*)\"").matcher(line);
-        if (!matcher.find()) {
+        String found = find(line, name);
+        if (found == null) {
             throw new IllegalArgumentException("no " + name + " in " + line);
         }
-        return matcher.group(1);
+        return found;
+    }
+
+    /** A string or a number; null if there is none. */
+    private static String find(String line, String name) {
+        Matcher matcher =
+                Pattern.compile("\"" + name + "\":\\s*\"?([^\",}]*)").matcher(line);
+        return matcher.find() ? matcher.group(1) : null;
     }
 }
