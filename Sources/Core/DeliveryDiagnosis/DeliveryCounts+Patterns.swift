@@ -183,8 +183,8 @@ extension DeliveryCounts {
         guard count > 0 else { return nil }
         return self.finding(
             .idsNotHex, count,
-            "an id is not as Campaign Standard makes it: a hexadecimal _dId, and an _mId of `h` and "
-                + "hexadecimal digits: see that `product` is right and that the ids are the "
+            "an id is not as Campaign Standard makes it: a hexadecimal _dId, and an _mId of `h` "
+                + "and hexadecimal digits: see that `product` is right and that the ids are the "
                 + "payload's own")
     }
 

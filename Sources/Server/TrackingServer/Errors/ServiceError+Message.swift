@@ -33,7 +33,8 @@ extension ServiceError {
         case .credentialsExpired:
             "the credentials have expired: connect again with new ones and resend"
         case .scopeMissing(let scope):
-            "the credentials lack the \(scope.map { "scope `\($0.rawValue)`" } ?? "required scope"): "
+            "the credentials lack the "
+                + "\(scope.map { "scope `\($0.rawValue)`" } ?? "required scope"): "
                 + "use others that have it"
         case .messageTooLarge(let limit):
             "a message may have at most \(limit) bytes, also once decompressed, and this one "
