@@ -47,9 +47,11 @@ struct RawPayloadPropertyTests {
     private static func compare(_ pair: PayloadPair) throws -> (Verdict, String?) {
         var typed = try pair.typed.judged()
         var raw = try pair.raw.judged()
-        // The raw one has further keys, of which some are texts to show: ShownRulesTests has D63.
-        typed.warnings.remove(.nothingShown)
-        raw.warnings.remove(.nothingShown)
+        // Further keys of the raw one may be texts to show, so that it may lack the warning of D63.
+        if typed.warnings.contains(.nothingShown) {
+            typed.warnings.remove(.nothingShown)
+            raw.warnings.remove(.nothingShown)
+        }
         raw.violations = raw.violations.map { violation in
             Violation(
                 Self.typedField(violation.field, pair), violation.code, violation.description)
