@@ -26,7 +26,10 @@ let packages: [(path: String, from: Version, products: [String])] = [
     ("apple/swift-metrics", "2.13.0", ["CoreMetrics", "MetricsTestKit"]),
     (
         "hummingbird-project/hummingbird", "2.28.1",
-        ["Hummingbird", "HummingbirdCore", "HummingbirdTesting"]
+        [
+            "Hummingbird", "HummingbirdCore", "HummingbirdHTTP2", "HummingbirdTLS",
+            "HummingbirdTesting",
+        ]
     ),
     ("hummingbird-project/swift-mustache", "2.1.1", ["Mustache"]),
     ("swift-server/async-http-client", "1.37.0", ["AsyncHTTPClient"]),
@@ -148,7 +151,7 @@ let sinks: [Target.Dependency] = [
 ]
 /// What a peer or an operator reaches.
 let edge: [Target.Dependency] = [
-    "AdminProtocol", "AdminServer", "Credentials", "HTTP2Edge", "Operations",
+    "AdminProtocol", "AdminServer", "Credentials", "HTTP2Edge", "HTTPDoor", "Operations",
 ]
 
 /// What a person types, and what it prints.
@@ -237,6 +240,17 @@ let edges: [Target] = [
                 "Crypto", "CryptoExtras", "GRPCCore", "GRPCNIOTransportHTTP2Posix", "JWTKit",
                 "Logging", "NIOCertificateReloading", "NIOCore", "NIOSSL", "ServiceLifecycle",
                 "SwiftASN1", "X509", "Yams")),
+    // For those who have no gRPC.
+    module(
+        "Edge/HTTPDoor",
+        [
+            "CInflate", "CZstd", "ConfigurationKeys", "Credentials", "HTTP2Edge", "JSON", "Pacing",
+            "Telemetry", "TrackingRules", "WireFormat",
+        ] + service + http
+            + libraries(
+                "GRPCCore", "HTTPTypes", "Hummingbird", "HummingbirdCore", "HummingbirdHTTP2",
+                "HummingbirdTLS", "Logging", "NIOHPACK", "NIOHTTPTypes", "ServiceLifecycle",
+                "X509")),
     // The commands read these documents without the HTTP server that writes them.
     module("Edge/AdminProtocol"),
     .target(
@@ -421,6 +435,12 @@ let testTargets: [Target] = [
         "HTTP2EdgeTests",
         ["HTTP2Edge", "TestSupport", "TrackingServer"] + service
             + libraries("Logging", "NIOCore", "NIOEmbedded", "NIOHPACK", "NIOHTTP2")),
+    tests(
+        "HTTPDoorTests",
+        [
+            "HTTPDoor", "JSON", "ServerConfiguration", "ServerTestSupport", "TestSupport",
+            "TrackingRules", "TrackingServer", "WireFormat",
+        ] + service + libraries("HTTPTypes", "Logging", "NIOCore")),
     tests("JSONTests", ["JSON", "TestSupport", "WireFormat"]),
     tests(
         "KafkaSinkTests",

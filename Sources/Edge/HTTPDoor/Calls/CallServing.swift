@@ -1,0 +1,47 @@
+package import GRPCCore
+package import NIOCore
+
+/// Serves a unary call of a door as the gRPC port serves it: by the same services and interceptors.
+package protocol CallServing: Sendable {
+    /// The answer of a call. Never throws: an error is a status.
+    func serve(_ call: DoorCall) async -> DoorAnswer
+}
+
+/// A unary call that came through a door.
+package struct DoorCall: Sendable {
+    /// The method.
+    package var method: MethodDescriptor
+    /// Its metadata: the credentials and `traceparent` of the request, as the client sent them.
+    package var metadata: Metadata
+    /// The request message in protobuf's binary form.
+    package var message: ByteBuffer
+    /// Who sent it.
+    package var peer: DoorPeer
+
+    /// Creates a call.
+    package init(
+        method: MethodDescriptor, metadata: Metadata, message: ByteBuffer, peer: DoorPeer
+    ) {
+        self.method = method
+        self.metadata = metadata
+        self.message = message
+        self.peer = peer
+    }
+}
+
+/// What a call came to.
+package struct DoorAnswer: Sendable {
+    /// The response message in protobuf's binary form; nil if the call failed.
+    package var message: ByteBuffer?
+    /// The status.
+    package var status: Status
+    /// The trailing metadata, among it `grpc-status-details-bin` of a call that failed.
+    package var metadata: Metadata
+
+    /// Creates an answer.
+    package init(message: ByteBuffer?, status: Status, metadata: Metadata = [:]) {
+        self.message = message
+        self.status = status
+        self.metadata = metadata
+    }
+}

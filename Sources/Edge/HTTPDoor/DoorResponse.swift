@@ -1,0 +1,21 @@
+package import HTTPTypes
+package import NIOCore
+
+/// What the door answers to a request; the listener adds `content-length`.
+package struct DoorResponse: Sendable {
+    /// The status.
+    package var status: HTTPResponse.Status
+    /// The header fields.
+    package var headers: HTTPFields
+    /// The body.
+    package var body: ByteBuffer
+
+    /// Creates a response.
+    package init(
+        status: HTTPResponse.Status, headers: HTTPFields = [:], body: ByteBuffer = ByteBuffer()
+    ) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+    }
+}
