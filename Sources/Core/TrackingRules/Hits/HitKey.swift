@@ -100,15 +100,20 @@ private struct FieldHash {
     }
 
     mutating func append(_ field: Bytes) {
-        self.store(UInt32(truncatingIfNeeded: field.count).bigEndian)
-        if field.count > self.memory.count &- self.count { self.hashCollected() }
-        guard let base = field.baseAddress, !field.isEmpty else { return }
+        let length = MemoryLayout<UInt32>.size
+        // One check for both: most keys fit whole.
+        if length &+ field.count > self.memory.count &- self.count { self.hashCollected() }
+        self.memory.storeBytes(
+            of: UInt32(truncatingIfNeeded: field.count).bigEndian, toByteOffset: self.count,
+            as: UInt32.self)
+        self.count &+= length
+        guard let base = field.baseAddress, let memory = self.memory.baseAddress else { return }
         guard field.count <= self.memory.count &- self.count else {
+            self.hashCollected()
             SHA256_Update(&self.context, base, field.count)
             return
         }
-        self.memory.baseAddress?.advanced(by: self.count).copyMemory(
-            from: base, byteCount: field.count)
+        (memory + self.count).copyMemory(from: base, byteCount: field.count)
         self.count &+= field.count
     }
 
