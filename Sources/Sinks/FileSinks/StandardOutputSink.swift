@@ -59,11 +59,14 @@ package actor StandardOutputSink: ErasableSink {
     /// As many lines as fit into `PIPE_BUF`, or that much of a longer one. A pipe that has room
     /// takes such a piece whole, without blocking (POSIX, `write`). A terminal may still block.
     private static func firstPiece(of lines: Slice<Bytes>) -> Slice<Bytes> {
-        let piece = lines.prefix(Int(PIPE_BUF))
-        // By hand: `lastIndex(of:)` took a third of what a line costs.
-        var end = piece.endIndex
-        while end > piece.startIndex, lines.base[end - 1] != UInt8(ascii: "\n") { end -= 1 }
-        return end > piece.startIndex ? lines[..<end] : piece
+        let piece = Bytes(rebasing: lines.prefix(Int(PIPE_BUF)))
+        guard let start = piece.baseAddress else { return lines.prefix(0) }
+        var count = 0
+        // By the C library: a loop over the bytes took a fifth of what a line costs.
+        while let newline = memchr(start + count, CInt(UInt8(ascii: "\n")), piece.count - count) {
+            count = UnsafeRawPointer(newline) - start + 1
+        }
+        return lines.prefix(count > 0 ? count : piece.count)
     }
 
     /// Waits for room for a tenth of a second at most. Also true if the reader is gone, which the
