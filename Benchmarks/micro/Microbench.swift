@@ -6,6 +6,10 @@ internal import Foundation
 enum Piece: String, CaseIterable {
     /// A request read, judged, keyed and laid out in the journal's form.
     case admission
+    /// The same of received notifications.
+    case impression
+    /// The same of what a sender did with them.
+    case send
     /// The key of an event's hits.
     case hitID = "hit_id"
     /// Accepted events of new facts settled, in a window with room.
@@ -66,6 +70,8 @@ struct Microbench {
         let pool = RequestPool(events: self.events)
         switch self.piece {
         case .admission: return pool.admit(self.iterations)
+        case .impression: return pool.admit(self.iterations, of: .received)
+        case .send: return pool.admit(self.iterations, of: .sent)
         case .hitID: return try pool.makeKeys(self.iterations)
         case .windowNew: return pool.settleNew(self.iterations)
         case .windowKnown: return pool.settleKnown(self.iterations)

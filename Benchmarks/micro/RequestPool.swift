@@ -54,6 +54,18 @@ struct RequestPool {
         }
     }
 
+    /// Admits the same request of other events again and again.
+    func admit(_ iterations: Int, of report: EventBytes.Report) -> Int {
+        let message = EventBytes.request(sequence: 1, first: 0, count: self.events, report)
+        return message.withUnsafeBytes { bytes in
+            (0..<iterations).reduce(0) { sum, _ in
+                let count = Self.admit(bytes).acceptedEvents.count
+                precondition(count == self.events, "not all accepted")
+                return sum + count
+            }
+        }
+    }
+
     /// Makes the keys of the first request's events.
     func makeKeys(_ iterations: Int) throws -> Int {
         var tenant = "default"
