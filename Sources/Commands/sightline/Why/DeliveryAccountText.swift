@@ -64,7 +64,8 @@ struct DeliveryAccountText {
         var lines = ["delivery \(account.delivery.printable)\(tenant)"]
         if !counts.isEmpty { lines += table.lines().map { "  " + $0 } }
         if let figures = account.figures, hasSends { lines.append("  " + Self.text(figures)) }
-        let more = SendLines(account.rows).lines + VersionTable(account.rows).lines
+        let versions = VersionCounts.split(account.rows)
+        let more = SendLines(account.rows).lines + VersionTable(versions).lines
         lines += more.map { "  " + $0.printable }
         for finding in account.findings {
             lines.append(
