@@ -3,6 +3,7 @@ internal import DeliveryDiagnosis
 internal import Testing
 @testable internal import TrackingJournal
 internal import TrackingRules
+internal import WireFormat
 
 struct VersionCountsTests {
     private static let sent = LedgerOutcome.accepted(HitKinds(.sent))
@@ -74,5 +75,67 @@ struct VersionCountsTests {
             split.filter(\.differs).map { Array($0.appVersion.utf8) }
                 .contains(Array("cafe\u{301}".utf8)))
         #expect(!split[0].differs)
+    }
+
+    /// A ledger of rows by version: tenant, delivery, version, what became of the events, and how
+    /// many.
+    private static func ledger(
+        _ rows: [(String, String, String, LedgerOutcome, UInt32)]
+    ) -> Ledger {
+        var delta = LedgerDelta()
+        for (tenant, delivery, version, counted, count) in rows {
+            let subject = "app".withBytes { app in
+                delivery.withBytes {
+                    LedgerSubject(
+                        platform: .android, product: .standard, app: app, delivery: $0
+                    ).bytes
+                }
+            }
+            let detail = String(decoding: [counted.rawValue], as: UTF8.self) + version
+            delta.add(
+                tenant.withBytes {
+                    LedgerKey(
+                        hour: 500_000, tenant: $0, subject: subject, outcome: .version,
+                        detail: detail)
+                }, count)
+        }
+        var ledger = Ledger()
+        ledger.apply(delta)
+        return ledger
+    }
+
+    @Test("the deliveries of which a version differs are split, the most events first")
+    func splits() {
+        // Version 3.1 has an impression of each that was sent.
+        func rows(
+            _ tenant: String, _ delivery: String, sent: UInt32, impressions: UInt32
+        ) -> [(String, String, String, LedgerOutcome, UInt32)] {
+            [
+                (tenant, delivery, "3.1", Self.sent, 100),
+                (tenant, delivery, "3.1", Self.impression, 100),
+                (tenant, delivery, "3.2", Self.sent, sent),
+                (tenant, delivery, "3.2", Self.impression, impressions),
+            ]
+        }
+        let ledger = Self.ledger(
+            rows("a", "56c4", sent: 50, impressions: 25)
+                + rows("b", "56c4", sent: 90, impressions: 1)
+                + rows("a", "77", sent: 900, impressions: 900)
+                + rows("a", "", sent: 500, impressions: 1)
+                + rows("a", "caf\u{e9}", sent: 60, impressions: 30)
+                + rows("a", "cafe\u{301}", sent: 60, impressions: 60))
+        let all = ledger.versionSplits(limit: 9)
+        #expect(all.map(\.tenant) == ["b", "a", "a"])
+        #expect(
+            all.map { Array($0.delivery.utf8) }
+                == ["56c4", "caf\u{e9}", "56c4"].map { Array($0.utf8) })
+        #expect(all[0].versions.map(\.sent) == [100, 90])
+        #expect(all[0].versions.map(\.impressions) == [100, 1])
+        #expect(all[0].versions.last?.differs == true)
+        #expect(ledger.versionSplits(limit: 1) == Array(all.prefix(1)))
+        #expect(ledger.versionSplits(tenant: "a", limit: 9).count == 2)
+        #expect(ledger.versionSplits(tenant: "b", delivery: "77", limit: 9).isEmpty)
+        #expect(ledger.versionSplits(delivery: "cafe\u{301}", limit: 9).isEmpty)
+        #expect(ledger.versionSplits(delivery: "caf\u{e9}", limit: 9).count == 1)
     }
 }

@@ -40,5 +40,15 @@ struct LedgerRoutes: Sendable {
                 delivery: query["delivery"].map(String.init), limit: limit)
             return try AdminAnswer.json(.ok, troubles)
         }
+        router.get("/ledger/versions") { request, _ in
+            let query = request.uri.queryParameters
+            guard let limit = query["limit"].flatMap({ Int($0) }), limit > 0 else {
+                return AdminAnswer.text(.badRequest, "limit has to be a number above 0")
+            }
+            let splits = await self.ledger().versionSplits(
+                tenant: query["tenant"].map(String.init),
+                delivery: query["delivery"].map(String.init), limit: limit)
+            return try AdminAnswer.json(.ok, splits)
+        }
     }
 }

@@ -55,6 +55,18 @@ struct LedgerSource {
         ) { ledger in ledger.troubles(tenant: tenant, delivery: delivery, limit: limit) }
     }
 
+    /// The deliveries of which a version differs from the others, those with the most events first.
+    ///
+    /// - Throws: the same errors.
+    func versionSplits(
+        tenant: String?, delivery: String?, limit: Int
+    ) async throws -> [VersionSplit] {
+        try await self.read(
+            "/ledger/versions",
+            [("delivery", delivery), ("tenant", tenant), ("limit", "\(limit)")]
+        ) { ledger in ledger.versionSplits(tenant: tenant, delivery: delivery, limit: limit) }
+    }
+
     private func read<Answer: Decodable>(
         _ path: String, _ query: [(name: String, value: String?)],
         _ answer: (Ledger) throws -> [Answer]
