@@ -103,6 +103,21 @@ final class HitsDatabase {
         }
     }
 
+    /// What a connection of its own reads.
+    func read<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        try self.open(readonly: true).read(body)
+    }
+
+    /// The notifications that were never sent.
+    func neverSent(
+        maxRows: Int = NeverSent.maxRows, _ change: (inout ReportQuery) -> Void = { _ in }
+    ) throws -> NeverSent {
+        let query = Self.query(change)
+        return try self.open(readonly: true).read {
+            try NeverSent(query, in: $0, maxRows: maxRows)
+        }
+    }
+
     /// A series of all hits.
     func series(by step: ReportSeries.Step, maxRows: Int) throws -> ReportSeries {
         try self.open(readonly: true).read {

@@ -58,6 +58,49 @@ struct ReportPageTests {
         #expect(page.contains("the flag was `&lt;b&gt;`") && !page.contains("`<b>`"))
     }
 
+    @Test("where a version differs, all versions are in the table and on the page, and escaped")
+    func versions() throws {
+        var report = try self.database.report()
+        report.versions = []
+        #expect(report.detailTables.isEmpty)
+        let lines: [(String, String, UInt64)] = [
+            ("3.1", "accepted sent", 1200), ("3.1", "accepted impression", 900),
+            ("<i>", "accepted sent", 100), ("<i>", "rejected", 2),
+        ]
+        let counts = VersionCounts.split(
+            lines.map { version, detail, events in
+                DeliveryAccountLine.Row(
+                    app: "a", delivery: "56c4", platform: "ios", product: "standard", hour: 0,
+                    verdict: "version", detail: detail, appVersion: version, isOther: false,
+                    events: events)
+            })
+        report.versions = [VersionSplit(tenant: "shop", delivery: "56c4", versions: counts)]
+        let table = report.detailTables.flatMap { $0.lines() }
+        #expect(table[1] == "Versions of the apps, where one differs, by the server's ledger")
+        let cells = table.suffix(2).map { $0.split(separator: " ") }
+        #expect(
+            cells[0] == ["shop", "56c4", "3.1", "ios", "1,200", "900", "0", "900", "0", "0"]
+                + ["differs"])
+        #expect(
+            cells[1] == ["shop", "56c4", "<i>", "ios", "100", "2", "2", "0", "0", "0"]
+                + ["differs"])
+        let page = try ReportPage(report, timeline: nil, generated: Self.generated).text()
+        #expect(page.contains("<td>&lt;i&gt;</td>") && !page.contains("<i>"))
+        #expect(page.contains("<td class=\"number\">1,200</td>"))
+    }
+
+    @Test("the page has the uses too, if they are asked for")
+    func uses() async throws {
+        try await self.database.deliver([TestEvents.push(.opened, id: 1, button: "yes")])
+        var report = try self.database.report()
+        #expect(!(try self.page()).contains("Push notifications by use"))
+        report.pushDetails = try self.database.details(.push)
+        report.inAppDetails = try self.database.details(.inApp)
+        let page = try ReportPage(report, timeline: nil, generated: Self.generated).text()
+        #expect(page.contains("<h2 id=\"details-1\">Push notifications by use</h2>"))
+        #expect(page.contains("<td>yes</td>") && !page.contains("In-app messages by use"))
+    }
+
     @Test("a table says that it is wider than its place: the largest always, others on a phone")
     func wider() async throws {
         try await self.database.deliver([

@@ -182,7 +182,7 @@ struct ReportTests {
         let details = try self.database.details(maxUses: 10)
         #expect(details.rows.map(\.id) == ["m\0one", "m\0two"])
         // Each form shows where the byte is.
-        let lines = details.lines().joined() + ReportTable(report).lines().joined()
+        let lines = details.table.lines().joined() + ReportTable(report).lines().joined()
         #expect(lines.contains("m\\u{0}one") && lines.contains("m\\u{0}two"))
     }
 

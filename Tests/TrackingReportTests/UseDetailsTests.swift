@@ -123,7 +123,8 @@ struct UseDetailsTests {
                 ["click", "", ""],
             ])
         #expect(details.rows.allSatisfy { $0.id == "56c4" && $0.hits == 1 })
-        #expect(details.lines().contains { $0.contains("click      yes     app://sale     1") })
+        #expect(
+            details.table.lines().contains { $0.contains("click      yes     app://sale     1") })
     }
 
     @Test("D56: a tracked link is one for all recipients, told by its letter and its own id")
@@ -152,9 +153,9 @@ struct UseDetailsTests {
     func table() async throws {
         let lines = try await self.details(
             [Self.click("Buy", "app://buy", id: 1), TestEvents.push(.received, id: 2)]
-        ).lines()
+        ).table.lines()
         #expect(lines.count == 5)
         #expect(lines.last?.contains("click  Buy     app://buy  -          -      -") == true)
-        #expect(try await self.details([TestEvents.push(.received, id: 2)]).lines() == [])
+        #expect(try await self.details([TestEvents.push(.received, id: 2)]).table.lines() == [])
     }
 }

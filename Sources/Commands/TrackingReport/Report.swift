@@ -25,6 +25,11 @@ package struct Report: Sendable, Equatable {
     package var inAppDetails: UseDetails?
     /// How the push notifications were used, if requested.
     package var pushDetails: UseDetails?
+    /// The notifications that were never sent, by reason, if requested.
+    package var neverSent: NeverSent?
+    /// The deliveries of which a version of an app differs, from the ledger, if requested; nil
+    /// without a ledger.
+    package var versions: [VersionSplit]?
     /// Whether names were added. Every format then has columns for them.
     package let hasNames: Bool
     /// The funnels of Firebase in-app messages.
@@ -36,6 +41,9 @@ package struct Report: Sendable, Equatable {
 
     /// The maximum number of lines of data quality.
     package static let maxTroubles = 100
+
+    /// The maximum number of deliveries that are split by version.
+    package static let maxSplits = 100
 
     /// The time range as text, in the query's zone.
     package var range: String {
@@ -68,7 +76,7 @@ extension Report.Section: Encodable {
 extension Report: Encodable {
     private enum CodingKeys: CodingKey {
         case since, until, notes, deliveries, inAppMessages, inAppDetails, pushDetails, series,
-            quality
+            quality, neverSent, versions
     }
 
     /// Encodes all sections; missing time bounds are null, and so is a missing ledger.
@@ -81,6 +89,8 @@ extension Report: Encodable {
         try report.encode(self.inAppMessages, forKey: .inAppMessages)
         try report.encodeIfPresent(self.inAppDetails?.rows, forKey: .inAppDetails)
         try report.encodeIfPresent(self.pushDetails?.rows, forKey: .pushDetails)
+        try report.encodeIfPresent(self.neverSent, forKey: .neverSent)
+        try report.encodeIfPresent(self.versions, forKey: .versions)
         try report.encodeIfPresent(self.series, forKey: .series)
         try report.encode(self.quality, forKey: .quality)
     }

@@ -44,6 +44,9 @@ package struct ReportPage: Sendable {
         contents["messages"] = PageSection(
             self.report.inAppMessages, card: PageSection.Card.init,
             row: { PageSection.Row($0, in: zone) })
+        contents["details"] = self.report.detailTables.enumerated().map { number, table in
+            PageTable(table, id: "details-\(number + 1)")
+        }
         if let troubles = self.report.quality, !troubles.isEmpty {
             contents["quality"] = ["rows": troubles.map(Self.row)]
         }

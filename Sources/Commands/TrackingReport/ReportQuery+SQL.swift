@@ -6,12 +6,17 @@ internal import TrackingRules
 extension ReportQuery {
     /// Selects the rows of `counts` for this query, which is one of whole steps. A range of hours
     /// without a condition around it, so that SQLite reads no others.
-    static let condition = """
+    static let condition = "\(Self.place) AND \(Self.times)"
+
+    /// The times of `condition`.
+    static let times = "hour >= :firstHour AND hour < :endHour"
+
+    /// The rest of `condition`.
+    static let place = """
         (:tenant IS NULL OR tenant = (SELECT id FROM names WHERE text = :tenant))
             AND (:delivery IS NULL OR delivery = (SELECT id FROM names WHERE text = :delivery))
             AND (:app IS NULL OR app = (SELECT id FROM names WHERE text = :app))
             AND coalesce(app <> (SELECT id FROM names WHERE text = :hidden), 1)
-            AND hour >= :firstHour AND hour < :endHour
         """
 
     /// The counts that this query reads: the table of this name, or by occurrence a selection from
@@ -75,11 +80,17 @@ extension ReportQuery {
 
     /// The arguments of `condition`.
     var arguments: StatementArguments {
+        self.placeArguments + [
+            "firstHour": self.since.map { $0 / Self.hour } ?? Int64.min,
+            "endHour": self.until.map { $0 / Self.hour } ?? Int64.max,
+        ]
+    }
+
+    /// The arguments of `place`.
+    var placeArguments: StatementArguments {
         [
             "tenant": self.tenant, "delivery": self.delivery, "app": self.app,
             "hidden": self.includesBench || self.app != nil ? nil : BenchMark.appID,
-            "firstHour": self.since.map { $0 / Self.hour } ?? Int64.min,
-            "endHour": self.until.map { $0 / Self.hour } ?? Int64.max,
         ]
     }
 }

@@ -1,19 +1,19 @@
-/// The details of notifications or in-app messages for terminals.
+/// The details of notifications or in-app messages for people.
 enum UseDetailTable {
-    static func lines(_ rows: [UseDetail], of subject: UseDetails.Subject) -> [String] {
+    static func table(_ rows: [UseDetail], of subject: UseDetails.Subject) -> DetailTable {
         var columns: [(title: String, alignment: TextTable.Alignment)] = [
             ("tenant", .left), (subject == .push ? "delivery" : "message", .left), ("what", .left),
         ]
         for title in Self.titles(of: subject) { columns.append((title, .left)) }
         columns.append(("hits", .right))
-        var table = TextTable(columns)
-        for row in rows {
-            table.add(
+        let name = subject == .push ? "Push notifications" : "In-app messages"
+        return DetailTable(
+            title: "\(name) by use", columns: columns,
+            rows: rows.map { row in
                 [row.tenant, row.id, row.use?.what ?? "others"]
                     + Self.cells(of: row.use, subject).map { $0.isEmpty ? "-" : $0 }
-                    + ["\(row.hits)"])
-        }
-        return table.lines()
+                    + ["\(row.hits)"]
+            })
     }
 
     private static func titles(of subject: UseDetails.Subject) -> [String] {

@@ -155,10 +155,6 @@ extension UseDetail {
 }
 
 extension UseDetails {
-    /// The lines of a table, without colours; empty without hits.
-    package func lines() -> [String] {
-        guard !self.rows.isEmpty else { return [] }
-        let title = self.subject == .push ? "Push notifications" : "In-app messages"
-        return ["", "\(title) by use", ""] + UseDetailTable.lines(self.rows, of: self.subject)
-    }
+    /// The table for people; without hits it has no rows.
+    package var table: DetailTable { UseDetailTable.table(self.rows, of: self.subject) }
 }

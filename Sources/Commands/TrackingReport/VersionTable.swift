@@ -5,7 +5,7 @@ package struct VersionTable {
     /// The table's lines; empty if no version differs.
     package let lines: [String]
 
-    static let columns: [(title: String, alignment: TextTable.Alignment)] = [
+    private static let columns: [(title: String, alignment: TextTable.Alignment)] = [
         ("version", .left), ("platform", .left), ("sent", .right), ("reports", .right),
         ("refused", .right), ("impressions", .right), ("clicks", .right), ("opens", .right),
         ("", .left),
@@ -18,7 +18,17 @@ package struct VersionTable {
         self.lines = versions.isEmpty ? [] : table.lines()
     }
 
-    static func cells(of counts: VersionCounts) -> [String] {
+    /// The table of several deliveries.
+    static func table(_ splits: [VersionSplit]) -> DetailTable {
+        DetailTable(
+            title: "Versions of the apps, where one differs, by the server's ledger",
+            columns: [("tenant", .left), ("delivery", .left)] + Self.columns,
+            rows: splits.flatMap { split in
+                split.versions.map { [split.tenant, split.delivery] + Self.cells(of: $0) }
+            })
+    }
+
+    private static func cells(of counts: VersionCounts) -> [String] {
         let texts = [counts.appVersion, counts.platform].map { $0.isEmpty ? "-" : $0 }
         let figures = [
             counts.sent, counts.reports, counts.refused, counts.impressions, counts.clicks,

@@ -20,6 +20,9 @@ struct ReportCommand: AsyncParsableCommand {
             or with --occurred when it happened. Hits are counted by the hour, after 90 days by \
             the day and after a year by the month (in UTC): all of these that a range touches \
             count, and the report says so. Times in JSON and CSV are UTC, or have their offset. \
+            With --delivery or --details it also shows which notifications were never sent, each \
+            once, by the reason of the failure that was received first, or for which they were \
+            skipped, and the versions of the apps where one of them differs (not in --csv).
             With --from it counts archives of the sink jsonl instead, in a temporary hits.db.
             Exit 0: shown. 1: a file is not usable. 66: it is missing. 69: there \
             is no database to read. 74: --html cannot be written. \
@@ -88,8 +91,8 @@ struct ReportCommand: AsyncParsableCommand {
     @Flag(
         help: """
             Show push notifications also by button and link, and in-app messages by action, link, \
-            dismissal, error and trigger. Reads the hits themselves: the more there are, the \
-            longer it takes.
+            dismissal, error and trigger; of all deliveries also what is shown with --delivery. \
+            Reads the hits themselves: the more there are, the longer it takes.
             """)
     var details = false
 
@@ -116,8 +119,8 @@ struct ReportCommand: AsyncParsableCommand {
         guard [self.json, self.csv, self.html != nil].count(where: { $0 }) < 2 else {
             throw ValidationError("--json, --csv and --html are three forms: name one.")
         }
-        guard !self.details || (!self.csv && self.html == nil) else {
-            throw ValidationError("--details has no form for --csv and --html: use --json.")
+        guard !self.details || !self.csv else {
+            throw ValidationError("--details has no form for --csv: use --json or --html.")
         }
         guard self.series == nil || self.html == nil else {
             throw ValidationError("--series has no form for --html: use --json or --csv.")
@@ -132,11 +135,11 @@ struct ReportCommand: AsyncParsableCommand {
             let result: Result
             if self.from.isEmpty {
                 result = try await self.result(
-                    query, names, in: self.dataDir, await self.quality())
+                    query, names, in: self.dataDir, await self.quality(), await self.versions())
             } else {
                 result = try await TemporaryFolder.with("sightline-report") { folder in
                     try await HitArchive.write(self.from, into: folder)
-                    return try await self.result(query, names, in: folder, nil)
+                    return try await self.result(query, names, in: folder, nil, nil)
                 }
             }
             // Without the folder: what cannot be written ends the process.
@@ -195,27 +198,39 @@ struct ReportCommand: AsyncParsableCommand {
             tenant: self.tenant, delivery: self.delivery, limit: Report.maxTroubles)
     }
 
+    /// Whether the report says of what it shows why it was not sent, and which version differs.
+    private var hasReasons: Bool { (self.details || self.delivery != nil) && !self.csv }
+
+    /// The deliveries of which a version differs; nil without a ledger, or if it is not asked for.
+    private func versions() async -> [VersionSplit]? {
+        guard self.hasReasons else { return nil }
+        return try? await LedgerSource(dataDirectory: self.dataDir).versionSplits(
+            tenant: self.tenant, delivery: self.delivery, limit: Report.maxSplits)
+    }
+
     /// What is read of the hits.db in a directory.
     private func result(
         _ query: ReportQuery, _ names: DeliveryNames?, in directory: String,
-        _ quality: [DeliveryTrouble]?
+        _ quality: [DeliveryTrouble]?, _ versions: [VersionSplit]?
     ) async throws -> Result {
         let database = try DatabaseFile.open(
             HitRow.fileName, in: directory, formatVersion: HitRow.formatVersion)
-        let (hasDetails, path) = (self.details, self.html)
+        let (hasDetails, hasReasons, path) = (self.details, self.hasReasons, self.html)
         // Reads in one transaction, so that plot and tables count the same hits.
         return try await database.read { database in
             var report = try Report(query, names: names, in: database)
             report.quality = quality
+            report.versions = versions
+            if hasReasons { report.neverSent = try NeverSent(query, in: database) }
+            if hasDetails {
+                report.inAppDetails = try UseDetails(query, of: .inApp, in: database)
+                report.pushDetails = try UseDetails(query, of: .push, in: database)
+            }
             if let path {
                 let page = ReportPage(
                     report, timeline: try Timeline(query, in: database),
                     generated: Int64(Date().timeIntervalSince1970 * 1_000_000))
                 return .page(try page.text(), path: path)
-            }
-            if hasDetails {
-                report.inAppDetails = try UseDetails(query, of: .inApp, in: database)
-                report.pushDetails = try UseDetails(query, of: .push, in: database)
             }
             return .report(report)
         }
@@ -239,8 +254,7 @@ struct ReportCommand: AsyncParsableCommand {
             report.notes.forEach(Console.error)
         } else {
             ReportTable(report).lines().forEach(Console.out)
-            report.pushDetails?.lines().forEach(Console.out)
-            report.inAppDetails?.lines().forEach(Console.out)
+            report.detailTables.flatMap { $0.lines() }.forEach(Console.out)
             report.series?.lines().forEach(Console.out)
             if report.deliveries.rows.isEmpty, report.inAppMessages.rows.isEmpty {
                 Console.error("no hits: \(report.range)")
