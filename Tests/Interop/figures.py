@@ -1,5 +1,8 @@
 """The figures of docs/figures.md, counted from events: without any code of the server."""
 
+import collections
+import fractions
+
 from protos import event as e
 
 SENT, FAILED, SKIPPED = (e.PUSH_SEND_OUTCOME_SENT, e.PUSH_SEND_OUTCOME_FAILED,
@@ -9,6 +12,8 @@ RECEIVED, DISMISSED, OPENED = (e.PUSH_INTERACTION_KIND_RECEIVED,
                                e.PUSH_INTERACTION_KIND_OPENED)
 # The two sides of a report: of a platform other than iOS, or of none; and iOS.
 ANDROID, IOS = "others", "ios"
+REASONS = {number: name.removeprefix("PUSH_SEND_REASON_").lower()
+           for name, number in e.PushSendReason.items()}
 NO_CONSENT = {e.CONSENT_OPTED_OUT, e.CONSENT_UNKNOWN}
 
 
@@ -90,6 +95,65 @@ class Counted:
 
 def sides(events: list[e.TrackingEvent]) -> dict[str, dict[str, int]]:
     return {of: Counted(events, of).figures() for of in (ANDROID, IOS)}
+
+
+def never_sent(events: list[e.TrackingEvent]) -> dict[tuple[str, str], int]:
+    """The notifications that were never sent, each once: by the reason of the failure that was
+    told first, or of those without one by the reason for which they were skipped."""
+    told: dict[str, dict[str, int]] = collections.defaultdict(dict)
+    for event in events:
+        for kind in facts(event):
+            if event.HasField("push_send"):
+                told[ids(event)[1]].setdefault(kind, event.push_send.reason)
+    counts: collections.Counter = collections.Counter()
+    for reasons in told.values():
+        if "sent" not in reasons:
+            kind = "send_failed" if "send_failed" in reasons else "send_skipped"
+            counts[kind.removeprefix("send_"), REASONS[reasons[kind]]] += 1
+    return dict(counts)
+
+
+VERSION_FIGURES = ("impressions", "clicks", "opens")
+# Where a version differs by docs/why.md: so many more or less.
+FEW_REPORTS = 20
+
+
+def versions(events: list[e.TrackingEvent]) -> dict[tuple[str, str], dict]:
+    """What was sent to each version on each platform, and what it reported; nothing if none of
+    them differs from the others on its platform. None of these events is refused."""
+    counts: dict[tuple[str, str], collections.Counter] = collections.defaultdict(
+        collections.Counter)
+    known = set()
+    for event in events:
+        told = [(kind, ids(event)[1], event.push.action_identifier) for kind in facts(event)]
+        new = [fact[0] for fact in told if fact not in known]
+        known.update(told)
+        if not told or not event.app_version:
+            continue
+        platform = "ios" if side(event) == IOS else "android"
+        own = counts[platform, event.app_version]
+        own["reports"] += not event.HasField("push_send")
+        for kind in new:
+            own[kind if kind == "sent" else kind + "s"] += 1
+    rows = {place: {name: own[name] for name in ("sent", "reports", *VERSION_FIGURES)}
+            | {"refused": 0, "differs": differs(place, counts)} for place, own in counts.items()}
+    return rows if any(row["differs"] for row in rows.values()) else {}
+
+
+def differs(place: tuple[str, str], counts: dict[tuple[str, str], collections.Counter]) -> bool:
+    """Whether a figure is twice or half of what it were at the rate of the others."""
+    own, others = counts[place], collections.Counter()
+    for other, count in counts.items():
+        if other != place and other[0] == place[0]:
+            others += count
+    of = "sent" if own["sent"] and others["sent"] else "reports"
+    if not own[of] or not others[of]:
+        return False
+    expected = [fractions.Fraction(others[name] * own[of], others[of])
+                for name in VERSION_FIGURES]
+    return any(abs(own[name] - rate) >= FEW_REPORTS
+               and (own[name] >= 2 * rate or 2 * own[name] <= rate)
+               for name, rate in zip(VERSION_FIGURES, expected))
 
 
 def total(counts: dict[str, dict[str, int]]) -> dict[str, int]:

@@ -13,7 +13,7 @@ import pytest
 
 from browser import open_page
 from figures import (ANDROID, DISMISSED, FAILED, IOS, OPENED, RECEIVED, SENT, SKIPPED, Counted,
-                     facts, rates, rounded, sides, total)
+                     facts, never_sent, rates, rounded, sides, total)
 from protos import ROOT
 from protos import event as e
 from protos import service as s
@@ -113,6 +113,7 @@ def in_app() -> list[e.TrackingEvent]:
 SIDES = sides(sends() + uses())
 ALL = total(SIDES)
 RATES = rates(SIDES, ALL["sent"])
+NEVER_SENT = never_sent(sends())
 IN_APP = {kind: sum(kind in facts(event) for event in in_app())
           for kind in ("in_app_impression", "in_app_click", "in_app_dismissal")}
 
@@ -143,6 +144,24 @@ def counted(running, stub):
 
 def report(server, *options) -> str:
     return run("report", "--data-dir", server.directory, *options).stdout
+
+
+@pytest.mark.parametrize("options", [("--delivery", DELIVERY), ("--details", "--occurred")])
+def test_why_the_rest_was_never_sent(counted, tmp_path, options):
+    told = json.loads(report(counted, "--json", *options))["never_sent"]
+    assert {(row["outcome"], row["reason"]): row["notifications"]
+            for row in told["rows"]} == NEVER_SENT
+    failed = sum(count for (outcome, _), count in NEVER_SENT.items() if outcome == "failed")
+    assert (failed, told["left_out"]) == (ALL["undelivered"], 0)
+    path = tmp_path / "report.html"
+    report(counted, *options, "--html", path)
+    text = report(counted, *options)
+    for (outcome, reason), count in NEVER_SENT.items():
+        assert re.search(rf"^default +{DELIVERY} +standard +{outcome} +{reason} +{count}$", text,
+                         re.MULTILINE), text
+        cells = "".join(f"<td>{cell}</td>\n" for cell in (outcome, reason))
+        assert f'{cells}<td class="number">{count}</td>' in path.read_text()
+    assert "never_sent" not in json.loads(report(counted, "--json"))
 
 
 @pytest.mark.parametrize("options", [(), ("--occurred",)])
@@ -251,6 +270,9 @@ def test_the_example_of_the_page():
     example = PAGE.read_text().split("## A worked example")[1].split("\n## ")[0]
     cells = [[cell.strip(" `") for cell in line.strip("|").split("|")]
              for line in example.splitlines() if line.startswith("| `")]
+    reasons = {(row[1], row[0]): int(row[2]) for row in cells if row[1] in ("failed", "skipped")}
+    assert reasons == NEVER_SENT
+    cells = [row for row in cells if (row[1], row[0]) not in reasons]
     counts = {row[0]: [int(cell) for cell in row[1:]] for row in cells if len(row) == 4}
     rates = {row[0]: row[1:] for row in cells if len(row) == 3}
     assert counts == {name: [SIDES[ANDROID][name], SIDES[IOS][name], ALL[name]]

@@ -215,6 +215,58 @@ def test_in_app_messages_by_use(counted):
     assert "in_app_details" not in json.loads(report(counted, "--json"))
 
 
+def test_the_page_has_the_uses_where_they_are_asked_for(counted, tmp_path):
+    path = tmp_path / "report.html"
+    for options, is_there in (((), False), (("--details",), True)):
+        report(counted, *options, "--html", path)
+        text = path.read_text(encoding="utf-8")
+        Outline(text)
+        for part in ("Push notifications by use</h2>", "In-app messages by use</h2>",
+                     "<td>app://sale</td>"):
+            assert (part in text) == is_there, part
+
+
+def test_one_delivery_tells_which_version_differs(make_server, tmp_path):
+    """3.2 reports nothing; where none differs, there is no table. The same of a stopped server."""
+    def told(delivery: str, version: str, numbers: range, is_seen: bool) -> list[e.TrackingEvent]:
+        sends = []
+        for number in numbers:
+            event = e.TrackingEvent(platform=e.PLATFORM_ANDROID, app_version=version)
+            event.push_send.MergeFrom(e.PushSend(
+                delivery_id=delivery, broadlog_id=f"h{number:x}",
+                outcome=e.PUSH_SEND_OUTCOME_SENT))
+            sends.append(event)
+        seen = [push(number, e.PUSH_INTERACTION_KIND_RECEIVED) for number in numbers if is_seen]
+        for event in seen:
+            event.app_version, event.push.fcm.data.delivery_id = version, delivery
+        return sends + seen
+    running = make_server().start()
+    with running.channel() as channel:
+        for delivery, is_seen in (("5e21e6", False), ("5e21e7", True)):
+            running.stub(channel).RecordEvents(s.RecordEventsRequest(
+                events=told(delivery, "3.1", range(40), True)
+                + told(delivery, "3.2", range(40, 80), is_seen)))
+    running.wait_for_hits(80 + 40 + 80 + 80)
+    for _ in range(2):
+        [split] = json.loads(report(running, "--delivery", "5e21e6", "--json"))["versions"]
+        assert (split["tenant"], split["delivery"]) == (TENANT, "5e21e6")
+        assert [(row["app_version"], row["platform"], row["sent"], row["reports"],
+                 row["impressions"]) for row in split["versions"]] == [
+            ("3.1", "android", 40, 40, 40), ("3.2", "android", 40, 0, 0)]
+        assert [row["differs"] for row in split["versions"]] == [True, True]
+        assert len(json.loads(report(running, "--details", "--json"))["versions"]) == 1
+        assert json.loads(report(running, "--delivery", "5e21e7", "--json"))["versions"] == []
+        assert "versions" not in json.loads(report(running, "--json"))
+        lines = [line.split() for line in report(running, "--delivery", "5e21e6").splitlines()]
+        assert [TENANT, "5e21e6", "3.2", "android", "40", "0", "0", "0", "0", "0",
+                "differs"] in lines
+        path = tmp_path / "report.html"
+        report(running, "--delivery", "5e21e6", "--html", path)
+        assert "<td>3.2</td>" in path.read_text(encoding="utf-8")
+        if running.process.poll() is None:
+            assert running.terminate() == 0
+
+
 def test_by_when_it_happened_in_a_zone(make_server):
     """A hit of the 9th, received today: by day of Tokyo, in each form."""
     event = push(1, e.PUSH_INTERACTION_KIND_RECEIVED)

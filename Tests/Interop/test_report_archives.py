@@ -52,7 +52,7 @@ def figures(text: str):
     def timeless(value):
         if isinstance(value, dict):
             return {name: timeless(part) for name, part in value.items()
-                    if name not in ("first_received", "last_received", "quality")}
+                    if name not in ("first_received", "last_received", "quality", "versions")}
         return [timeless(part) for part in value] if isinstance(value, list) else value
     return timeless(json.loads(text))
 

@@ -17,11 +17,12 @@ import pytest
 
 from facts import Fact
 from faults import library
-from figures import ANDROID, IOS, FAILED, OPENED, RECEIVED, facts, ids, rates, rounded, side, sides
-from figures import total
+from figures import (ANDROID, IOS, FAILED, OPENED, REASONS, RECEIVED, SENT, SKIPPED, facts, ids,
+                     never_sent, rates, rounded, side, sides, total, versions)
 from protos import event as e
 from protos import verdict as v
-from sent_and_seen import EARLIER_SECONDS, Plant, Story
+from sent_and_seen import (EARLIER_SECONDS, NETWORK, THROTTLED, UNREGISTERED, Delivery, Plant,
+                           Story)
 from server import wait_until
 from stream import Batch, Stream
 from test_terminal_commands import run
@@ -33,8 +34,6 @@ REQUEST = 40
 BUSIEST = 10
 SECONDS = 60
 SENT_FIGURES = ("attempted", "sent", "failed", "skipped", "undelivered")
-REASONS = {number: name.removeprefix("PUSH_SEND_REASON_").lower()
-           for name, number in e.PushSendReason.items()}
 DISPLAYS = {number: name.removeprefix("PUSH_DISPLAY_").lower()
             for name, number in e.PushDisplay.items()}
 
@@ -48,6 +47,7 @@ class Expected:
         self.sides = sides(events)
         self.has_sends = any(name.startswith("sen") for event in events for name in facts(event))
         self.delivered = total(self.sides)["sent"] if self.has_sends else put
+        self.never_sent, self.versions = never_sent(events), versions(events)
         self.hits, self.ledger = 0, collections.Counter()
         known = set()
         for event in events:
@@ -79,6 +79,10 @@ class Expected:
         row |= {name: rounded(part, whole or 0)
                 for name, (part, whole) in rates(self.sides, self.delivered).items()}
         return row | {"delivered": self.delivered}
+
+    def details(self) -> dict:
+        """What `report --details` says of why the rest was not sent, and of versions."""
+        return {"never_sent": {"rows": self.never_sent}, "versions": {"rows": self.versions}}
 
     def sheet(self) -> dict[str, str]:
         """A line of `report --csv`, whose columns are of one side each."""
@@ -212,11 +216,42 @@ def test_the_oracle_tells_one_event_from_another(seed, flip, is_meant):
     after = expected(story, phases)
     for name, was in before.items():
         found = [differences(told(was), told(after[name]))
-                 for told in (Expected.why, Expected.report, Expected.sheet)]
+                 for told in (Expected.why, Expected.report, Expected.sheet, Expected.details)]
         assert any(found) == (name == main), (name, found)
-        # A report has neither reasons nor versions.
+        # The figures of a report have neither reasons nor versions; of these its details tell.
         assert bool(found[1]) == bool(found[2])
         assert found[1] or name != main or flip in (of_another_version, for_another_reason)
+
+
+def test_the_oracle_counts_what_was_never_sent_once():
+    delivery = Delivery(0)
+
+    def told(number: int, outcome: int, reason: int = 0) -> e.TrackingEvent:
+        return delivery.send(number, outcome, reason=reason)
+    assert never_sent([
+        told(1, FAILED, THROTTLED), told(1, FAILED, NETWORK), told(2, FAILED, NETWORK),
+        told(2, SENT), told(3, SENT), told(3, FAILED, NETWORK), told(4, SKIPPED, REASONS_OTHER),
+        told(4, FAILED, UNREGISTERED), told(5, SKIPPED, REASONS_OTHER), told(6, SENT),
+        told(6, SKIPPED, REASONS_OTHER), told(7, FAILED, THROTTLED), told(7, FAILED, THROTTLED),
+    ]) == {("failed", "throttled"): 2, ("failed", "unregistered"): 1, ("skipped", "other"): 1}
+
+
+@pytest.mark.parametrize("sent, seen, is_different", [
+    (50, 20, True), (50, 21, False), (25, 0, True), (24, 0, False), (50, 79, False),
+    (50, 80, True)])
+def test_the_oracle_tells_a_version_that_differs(sent, seen, is_different):
+    """The third version makes the rate of the others, 0.8, whatever the second does."""
+    delivery = Delivery(0)
+    told = versions(delivery.sent(1000, 0, "3.1") + delivery.seen(800, 0, "3.1")
+                    + delivery.sent(sent, 2000, "3.2") + delivery.seen(seen, 2000, "3.2")
+                    + delivery.seen(seen, 2000, "3.2")
+                    + delivery.sent(1000, 3000, "3.3") + delivery.seen(800, 3000, "3.3"))
+    assert bool(told) == is_different
+    if told:
+        assert [place[1] for place, row in told.items() if row["differs"]] == ["3.2"]
+        assert told["android", "3.2"] == {
+            "sent": sent, "reports": 2 * seen, "impressions": seen, "clicks": 0, "opens": 0,
+            "refused": 0, "differs": True}
 
 
 def is_known_once(events, event) -> bool:
@@ -352,6 +387,7 @@ def test_what_was_sent_and_seen_is_told_exactly(make_server, amount, seed, figur
     assert bool(sender.sent_again) == bool(kills)
     put_totals(server, story, tmp_path)
     check_report(server, story, wanted)
+    check_details(server, story, wanted, kills)
     check_view(server, wanted)
     check_page(server, story, wanted)
     check_why(server, story, wanted)
@@ -382,6 +418,54 @@ def check_report(server, story: Story, wanted: dict[str, Expected]) -> None:
     lines = {line["id"]: line for line in csv.DictReader(io.StringIO(text, newline=""))}
     assert lines.keys() == wanted.keys()
     assert differences({name: counts.sheet() for name, counts in wanted.items()}, lines) == []
+
+
+def details(answer: dict) -> dict[str, dict]:
+    """What a report says of each delivery in the parts of `Expected.details`."""
+    told = collections.defaultdict(lambda: {"never_sent": {"rows": {}}, "versions": {"rows": {}}})
+    assert answer["never_sent"]["left_out"] == 0
+    for row in answer["never_sent"]["rows"]:
+        place = row["outcome"], row["reason"]
+        rows = told[row["delivery_id"]]["never_sent"]["rows"]
+        assert place not in rows
+        rows[place] = row["notifications"]
+    for split in answer["versions"]:
+        told[split["delivery"]]["versions"]["rows"] = {
+            (row.pop("platform"), row.pop("app_version")): row for row in split["versions"]}
+    return told
+
+
+def check_details(server, story: Story, wanted: dict[str, Expected], kills: int) -> None:
+    """Each notification that was never sent is told once, so that they add up to what was not
+    delivered."""
+    def report(*options) -> dict:
+        return json.loads(
+            run("report", "--data-dir", server.directory, "--json", *options).stdout)
+    answer = report("--details")
+    told = details(answer)
+    # Many reasons, and versions that differ.
+    assert len({reason for name in told for reason in told[name]["never_sent"]["rows"]}) > 11
+    assert sum(bool(told[name]["versions"]["rows"]) for name in told) >= 3
+    for name, counts in wanted.items():
+        expected = counts.details()
+        for place, row in told[name]["versions"]["rows"].items():
+            # What a client sends again after a kill comes as a duplicate.
+            reports = expected["versions"]["rows"].get(place, {}).pop("reports", 0)
+            assert (reports < row["reports"] and kills) or reports == row["reports"], (name, row)
+            del row["reports"]
+        assert differences(expected, told[name], name) == []
+    for row in answer["deliveries"]["rows"]:
+        rows = told[row["delivery_id"]]["never_sent"]["rows"]
+        failed = sum(count for (outcome, _), count in rows.items() if outcome == "failed")
+        assert failed == (row["undelivered"] or 0), row
+    # The story skips nobody whom it tries, so all skipped ones were never sent.
+    main = story.plants[0].delivery.name
+    [row] = (row for row in answer["deliveries"]["rows"] if row["delivery_id"] == main)
+    alone = report("--delivery", main)
+    assert "push_details" not in alone
+    rows = details(alone)[main]["never_sent"]["rows"]
+    assert rows == told[main]["never_sent"]["rows"]
+    assert sum(rows.values()) == row["undelivered"] + row["skipped"] > 0
 
 
 def check_view(server, wanted: dict[str, Expected]) -> None:
