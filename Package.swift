@@ -322,7 +322,7 @@ let base: [Target] = [
         "Base/Telemetry",
         ["CDeflate", "ConfigurationKeys", "Pacing", "W3CTrace", "WireFormat"]
             + service + tracing + http + running),
-    module("Base/Storage", ["WireFormat"] + libraries("Logging") + sqlite),
+    module("Base/Storage", ["Pacing", "WireFormat"] + libraries("Logging") + sqlite),
     module("Base/W3CTrace", ["WireFormat"]),
     module("Base/JSON", ["WireFormat"]),
     module("Base/WireFormat"),

@@ -71,6 +71,17 @@ package final class DataFile: Sendable {
         self.opened = Mutex(database)
     }
 
+    /// Opens a file of the data directory, on a queue that has its name.
+    ///
+    /// - Throws: as the other initializer.
+    package convenience init(
+        _ name: String, in directory: String, format: Format, logger: Logger?
+    ) throws {
+        try self.init(
+            path: directory + "/" + name, format: format, busyTimeout: .seconds(5),
+            queue: DispatchWorkQueue("sightline.\(name.prefix { $0 != "." })"), logger: logger)
+    }
+
     /// Changes the database in one transaction; opens it first if that failed before.
     ///
     /// - Throws: SQLite's error, or that of `change`.

@@ -3,7 +3,6 @@ internal import GRDB
 package import Logging
 package import Pacing
 internal import Storage
-internal import Synchronization
 
 /// deliveries.db: the totals of deliveries that senders have put, by tenant. It is separate from
 /// the journal because a put replaces what was there, and the journal's records only add up: the
@@ -17,14 +16,7 @@ package struct DeliveryTotalsFile: DeliveryTotalsStoring {
 
     private let file: DataFile
     private let maxRows: Int
-    private let retainMicroseconds: Int64
-    private let retention: Retention
-
-    /// Decides up to which time deliveries may be deleted.
-    private final class Retention: Sendable {
-        let clock: Mutex<RetentionClock>
-        init(_ clock: RetentionClock) { self.clock = Mutex(clock) }
-    }
+    private let retention: RowRetention
 
     /// Opens the file, creating it if missing.
     ///
@@ -33,12 +25,10 @@ package struct DeliveryTotalsFile: DeliveryTotalsStoring {
         directory: String, _ configuration: DeliveryTotalsConfiguration,
         retention: RetentionClock = RetentionClock(.microseconds), logger: Logger?
     ) throws {
-        self.file = try DataFile(
-            path: directory + "/" + Self.name, format: Self.format, busyTimeout: .seconds(5),
-            queue: DispatchWorkQueue("sightline.deliveries"), logger: logger)
+        self.file = try DataFile(Self.name, in: directory, format: Self.format, logger: logger)
         self.maxRows = configuration.maxRows
-        self.retainMicroseconds = Int64(configuration.retainDays) * 86_400_000_000
-        self.retention = Retention(retention)
+        self.retention = RowRetention(
+            days: configuration.retainDays, of: "put_time", in: "deliveries", clock: retention)
     }
 
     /// Stores totals of a tenant, and deletes deliveries of all tenants that were put too long ago.
@@ -46,15 +36,14 @@ package struct DeliveryTotalsFile: DeliveryTotalsStoring {
         _ deliveries: [DeliveryTotals], of tenant: String, now: Int64
     ) async throws -> [Int] {
         try await self.file.write { database in
-            let stored = try self.lastTime(in: database)
-            let time = self.retention.clock.withLock { $0.time(now, stored: stored) }
-            try Self.deleteOld(before: time.oldest(keeping: self.retainMicroseconds), in: database)
+            let times = try self.retention.times(at: now, in: database)
+            try Self.deleteOld(before: times.oldest, in: database)
             var room = try Room(of: tenant, maxRows: self.maxRows, in: database)
             return try deliveries.indices.filter { index in
                 let totals = deliveries[index]
                 let isNew = try !Self.delete(totals.delivery, of: tenant, in: database)
                 guard !isNew || room.take() else { return true }
-                try Self.insert(totals, of: tenant, putTime: time.latest, in: database)
+                try Self.insert(totals, of: tenant, putTime: times.latest, in: database)
                 return false
             }
         }
@@ -65,15 +54,6 @@ package struct DeliveryTotalsFile: DeliveryTotalsStoring {
         of delivery: String, tenant: String?
     ) async throws -> [DeliveryTotals] {
         try await self.file.read { try Self.totals(of: delivery, tenant: tenant, in: $0) }
-    }
-
-    /// The last day that is stored, by which a clock that jumped is recognized.
-    private func lastTime(in database: Database) throws -> Int64? {
-        guard self.retention.clock.withLock({ $0.isNew }) else { return nil }
-        let day = RetentionClock.Unit.microseconds.rawValue
-        let days = try Int64.fetchAll(
-            database, sql: "SELECT DISTINCT put_time / \(day) FROM deliveries")
-        return RetentionClock.lastDay(of: days).map { $0 &* day }
     }
 
     /// What is left of the tenant's share.

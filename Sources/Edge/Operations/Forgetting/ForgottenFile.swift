@@ -28,9 +28,7 @@ package struct ForgottenFile: Sendable {
     /// - Throws: `FileFormatError`, or SQLite's error if the file is unusable or locked: without
     ///   it the server would not know whom it has forgotten.
     package init(directory: String, maxCount: Int, logger: Logger?) async throws {
-        let file = try DataFile(
-            path: directory + "/" + Self.name, format: Self.format, busyTimeout: .seconds(5),
-            queue: DispatchWorkQueue("sightline.forgotten"), logger: logger)
+        let file = try DataFile(Self.name, in: directory, format: Self.format, logger: logger)
         self.file = file
         self.maxCount = maxCount
         self.subjects = try await file.read { database in

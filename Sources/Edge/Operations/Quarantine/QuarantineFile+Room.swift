@@ -1,5 +1,4 @@
 internal import GRDB
-internal import Pacing
 
 extension QuarantineFile {
     /// The maximum number of rows deleted in one statement.
@@ -37,11 +36,10 @@ extension QuarantineFile {
 
     /// Deletes events received too long ago, wherever they are: a clock that was wrong leaves some
     /// among others that are not.
-    func deleteOld(_ time: RetentionTime, in database: Database) throws {
+    static func deleteOld(before oldest: Int64, in database: Database) throws {
         // No part of the format: SQLite keeps it up to date for a build that does not know it.
         try database.execute(
             sql: "CREATE INDEX IF NOT EXISTS events_by_time ON events (receive_time)")
-        let oldest = time.oldest(keeping: self.retainMicroseconds)
         while true {
             let ids = try Int64.fetchAll(
                 database,

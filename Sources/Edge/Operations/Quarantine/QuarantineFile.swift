@@ -3,7 +3,6 @@ internal import GRDB
 package import Logging
 package import Pacing
 internal import Storage
-internal import Synchronization
 internal import TrackingJournal
 package import TrackingRules
 
@@ -14,8 +13,7 @@ package struct QuarantineFile: Sendable {
 
     let file: DataFile
     let maxBytes: Int
-    let retainMicroseconds: Int64
-    private let retention: Retention
+    private let retention: RowRetention
     /// The version of the program that refused an event, for its row.
     let version: String
     /// The subjects whose events are not kept.
@@ -47,12 +45,10 @@ package struct QuarantineFile: Sendable {
         forgotten: ForgottenSubjects = ForgottenSubjects(),
         retention: RetentionClock = RetentionClock(.microseconds), logger: Logger?
     ) throws {
-        self.file = try DataFile(
-            path: directory + "/" + Self.name, format: Self.format, busyTimeout: .seconds(5),
-            queue: DispatchWorkQueue("sightline.quarantine"), logger: logger)
+        self.file = try DataFile(Self.name, in: directory, format: Self.format, logger: logger)
         self.maxBytes = configuration.maxBytes
-        self.retainMicroseconds = Int64(configuration.retainDays) * 86_400_000_000
-        self.retention = Retention(retention)
+        self.retention = RowRetention(
+            days: configuration.retainDays, of: "receive_time", in: "events", clock: retention)
         self.version = version
         self.forgotten = forgotten
     }
@@ -68,33 +64,18 @@ package struct QuarantineFile: Sendable {
         _ events: [QuarantinedEvent], now: Int64
     ) async throws -> (kept: Int, evicted: Int, bytes: Int) {
         try await self.file.write { database in
-            let stored = try self.lastTime(in: database)
+            // Asked before the rows that are added, whose times are those of this clock.
+            let times = try self.retention.times(at: now, in: database)
             let insertion = try database.cachedStatement(sql: Self.insertion)
             let kept = events.filter { !$0.isForgotten(by: self.forgotten) }
             for event in kept { try self.insert(event, insertion) }
             for (tenant, added) in Dictionary(grouping: kept, by: \.tenant) {
                 try Self.count(added.reduce(0) { $0 + $1.bytes }, of: tenant, in: database)
             }
-            let time = self.retention.clock.withLock { $0.time(now, stored: stored) }
-            try self.deleteOld(time, in: database)
+            try Self.deleteOld(before: times.oldest, in: database)
             let evicted = try self.evict(in: database)
             return (kept.count, evicted, try Self.usedBytes(database))
         }
-    }
-
-    /// The last day that is stored, by which a clock that jumped is recognized.
-    private func lastTime(in database: Database) throws -> Int64? {
-        guard self.retention.clock.withLock({ $0.isNew }) else { return nil }
-        let day = RetentionClock.Unit.microseconds.rawValue
-        let days = try Int64.fetchAll(
-            database, sql: "SELECT DISTINCT receive_time / \(day) FROM events")
-        return RetentionClock.lastDay(of: days).map { $0 &* day }
-    }
-
-    /// Decides up to which time events may be deleted.
-    private final class Retention: Sendable {
-        let clock: Mutex<RetentionClock>
-        init(_ clock: RetentionClock) { self.clock = Mutex(clock) }
     }
 
     private func insert(_ event: QuarantinedEvent, _ insertion: Statement) throws {
