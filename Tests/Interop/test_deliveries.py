@@ -14,6 +14,7 @@ from protos import delivery_service_grpc
 from protos import event as e
 from protos import service as s
 from test_credentials import KeysFile, bearer
+from test_metrics import scrape, values
 from test_terminal_commands import run
 
 SECONDS = 60
@@ -116,6 +117,26 @@ def test_what_is_rejected_is_told_by_its_line(make_server, tmp_path):
     assert told[1].startswith(f"{names}: line 4: delivery 3: deliveries: ") \
         and "deliveries.max_rows" in told[1], told
     assert [line["delivery"] for line in listed(server)] == ["2"]
+
+
+def test_metrics_show_how_full_the_file_is(make_server):
+    """Also those of an earlier process, before anything is put."""
+    server = make_server("--set=deliveries.max_rows=3").start()
+
+    def fill() -> tuple[float, float]:
+        now = values(scrape(server)[0])
+        return now["sightline_deliveries_rows"], now["sightline_deliveries_limit_rows"]
+
+    assert fill() == (0, 3)
+    with server.channel() as channel:
+        put(channel, totals("1"), totals("2"), totals("1", 2))
+        put(channel, totals("2"))
+        assert fill() == (2, 3)
+        assert put(channel, totals("3"), totals("4")).stored_count == 1
+    assert fill() == (3, 3)
+    assert server.terminate() == 0
+    server.start()
+    assert fill() == (3, 3)
 
 
 def test_a_file_that_is_not_usable_is_not_put(make_server, tmp_path):

@@ -195,6 +195,13 @@ extension MetricDescription {
         "Refused events that were kept, dropped as too many waited, or evicted for want of room",
         labels: "outcome")
 
+    /// `sightline_deliveries_rows`.
+    package static let deliveriesRows = MetricDescription.gauge(
+        "sightline_deliveries_rows", "Deliveries whose totals are in deliveries.db")
+    /// `sightline_deliveries_limit_rows`.
+    package static let deliveriesLimit = MetricDescription.gauge(
+        "sightline_deliveries_limit_rows", "Deliveries whose totals deliveries.db may have")
+
     // MARK: The server itself
 
     /// `sightline_certificate_expiry_timestamp_seconds`.
@@ -221,6 +228,6 @@ extension MetricDescription {
             .sinkPaused, .sinkBytes, .diskFree, .deliveredHits, .deliveryHits, .sinkRetries,
             .deadLetters, .missedHits, .sinkQueuedHits, .connectedBrokers, .brokerRoundTrip,
             .brokerRetries, .brokerTimeouts, .quarantineBytes, .quarantineEvents,
-            .certificateExpiry, .spans, .droppedSeries,
+            .deliveriesRows, .deliveriesLimit, .certificateExpiry, .spans, .droppedSeries,
         ] + ProcessMetrics.descriptions
 }

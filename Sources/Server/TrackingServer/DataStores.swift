@@ -45,6 +45,8 @@ struct DataStores {
             logger: logger)
         self.deliveries = try DeliveryTotalsFile(
             directory: directory, configuration.deliveries, logger: logger)
+        // One that is locked now is counted by its next put.
+        try? await self.deliveries.countRows()
         self.sinks = sinks
         self.forgotten = forgotten.subjects
         self.quarantine = quarantine

@@ -99,9 +99,13 @@ struct DeliveryTotalsFileTests {
             let first = try Self.file(in: directory, maxRows: 3)
             #expect(try await first.put(Self.named("1", "2"), of: "a", now: Self.now) == [])
             let file = try Self.file(in: directory, maxRows: 3)
+            #expect(file.rowCount == 0)
+            try await file.countRows()
+            #expect(file.rowCount == 2)
             // What is there already takes no more room, before the limit and at it.
             let batch = Self.named("1", "3", "4", "2", "5")
             #expect(try await file.put(batch, of: "a", now: Self.now) == [2, 4])
+            #expect(file.rowCount == 3)
             for (id, count) in [("1", 1), ("2", 1), ("3", 1), ("4", 0), ("5", 0)] {
                 #expect(try await file.totals(of: id, tenant: "a").count == count, "\(id)")
             }
@@ -119,6 +123,7 @@ struct DeliveryTotalsFileTests {
                     let batch = Self.named("0", "1", "2", "3", "4", "5", "6")
                     let unstored = try await file.put(batch, of: tenant, now: Self.now)
                     stored[tenant] = batch.count - unstored.count
+                    #expect(file.rowCount == stored.values.reduce(0, +))
                 }
             }
             #expect(stored == ["loud": 6, "quiet": 3, "late": 2])
@@ -141,6 +146,7 @@ struct DeliveryTotalsFileTests {
             #expect(try await file.put(Self.named("new"), of: "a", now: last) == [0])
             #expect(try await count("old") == 1)
             #expect(try await file.put(Self.named("new"), of: "a", now: last + 1) == [])
+            #expect(file.rowCount == 2)
             #expect(try await file.totals(of: "old", tenant: nil) == [])
             #expect(try await count("again") == 1)
         }

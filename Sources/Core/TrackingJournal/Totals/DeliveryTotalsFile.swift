@@ -3,6 +3,7 @@ internal import GRDB
 package import Logging
 package import Pacing
 internal import Storage
+internal import Synchronization
 
 /// deliveries.db: the totals of deliveries that senders have put, by tenant. It is separate from
 /// the journal because a put replaces what was there, and the journal's records only add up: the
@@ -15,8 +16,15 @@ package struct DeliveryTotalsFile: DeliveryTotalsStoring {
     package static let name = "deliveries.db"
 
     private let file: DataFile
-    private let maxRows: Int
+    /// The number of deliveries that tenants share.
+    package let maxRows: Int
     private let retention: RowRetention
+    private let known = Known()
+
+    /// What the newest call has found.
+    private final class Known: Sendable {
+        let rowCount = Atomic(0)
+    }
 
     /// Opens the file, creating it if missing.
     ///
@@ -35,18 +43,34 @@ package struct DeliveryTotalsFile: DeliveryTotalsStoring {
     package func put(
         _ deliveries: [DeliveryTotals], of tenant: String, now: Int64
     ) async throws -> [Int] {
-        try await self.file.write { database in
+        let (unstored, rowCount) = try await self.file.write { database in
             let times = try self.retention.times(at: now, in: database)
             try Self.deleteOld(before: times.oldest, in: database)
             var room = try Room(of: tenant, maxRows: self.maxRows, in: database)
-            return try deliveries.indices.filter { index in
+            let unstored = try deliveries.indices.filter { index in
                 let totals = deliveries[index]
                 let isNew = try !Self.delete(totals.delivery, of: tenant, in: database)
                 guard !isNew || room.take() else { return true }
                 try Self.insert(totals, of: tenant, putTime: times.latest, in: database)
                 return false
             }
+            return (unstored, room.used)
         }
+        self.known.rowCount.store(rowCount, ordering: .relaxed)
+        return unstored
+    }
+
+    /// The number of deliveries in the file since the newest put, or since they were counted.
+    package var rowCount: Int { self.known.rowCount.load(ordering: .relaxed) }
+
+    /// Counts the deliveries of an earlier process.
+    ///
+    /// - Throws: SQLite's error.
+    package func countRows() async throws {
+        let count = try await self.file.read { database in
+            try Int.fetchOne(database, sql: "SELECT sum(deliveries) FROM tenants") ?? 0
+        }
+        self.known.rowCount.store(count, ordering: .relaxed)
     }
 
     /// The totals of a delivery, of one tenant or of each.
@@ -60,7 +84,8 @@ package struct DeliveryTotalsFile: DeliveryTotalsStoring {
     private struct Room {
         private let maxRows: Int
         private let tenants: Int
-        private var used: Int
+        /// The deliveries of all tenants.
+        private(set) var used: Int
         private var part: Int
 
         init(of tenant: String, maxRows: Int, in database: Database) throws {

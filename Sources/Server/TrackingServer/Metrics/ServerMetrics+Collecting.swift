@@ -29,6 +29,7 @@ extension ServerMetrics {
     func collect(journal: Journal, stores: DataStores, dataDirectory: String) {
         self.collect(journal)
         self.collect(stores.sinks, dataDirectory: dataDirectory)
+        self.collect(stores.deliveries)
         if let quarantine = stores.quarantine { self.collect(quarantine) }
     }
 
@@ -120,6 +121,13 @@ extension ServerMetrics {
             dropped.set(counts.dropped)
             evicted.set(counts.evicted)
         }
+    }
+
+    /// Reports at each scrape how full deliveries.db is.
+    private func collect(_ deliveries: DeliveryTotalsFile) {
+        self.registry.meter(.deliveriesLimit).set(deliveries.maxRows)
+        let rows = self.registry.meter(.deliveriesRows)
+        self.registry.onCollect { rows.set(deliveries.rowCount) }
     }
 
     /// Reports the expiry of the current certificate at each scrape.
