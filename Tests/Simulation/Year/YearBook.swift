@@ -1,5 +1,7 @@
 // The oracle: what has to be there, counted apart from the server.
 internal import SightlineProtos
+internal import TestSupport
+internal import TrackingJournal
 internal import TrackingRules
 
 /// What a year has come to so far.
@@ -9,6 +11,10 @@ struct YearBook {
         var impressions = 0
         var clicks = 0
         var opens = 0
+        var attempted = 0
+        var sent = 0
+        var failed = 0
+        var skipped = 0
     }
 
     /// The events of a day by their verdicts.
@@ -16,6 +22,14 @@ struct YearBook {
         var accepted = 0
         var duplicate = 0
         var refused = 0
+        /// Those with an app's version that were accepted, or duplicates.
+        var versions = 0
+    }
+
+    /// The newest totals of a delivery, and the day of their put.
+    struct Totals {
+        let totals: DeliveryTotals
+        let day: Int64
     }
 
     /// By tenant and delivery, from the first day on.
@@ -27,6 +41,8 @@ struct YearBook {
     private(set) var quarantined = KeptByDay()
     /// By the day of receipt.
     private(set) var verdicts: [Int64: Verdicts] = [:]
+    /// By tenant and delivery.
+    private(set) var totals: [String: Totals] = [:]
     /// Tenants and subjects.
     private(set) var forgotten: [(tenant: String, subject: String)] = []
     private var forgottenNames: Set<String> = []
@@ -44,25 +60,39 @@ struct YearBook {
     mutating func note(_ request: YearEvents.Request, _ tally: Tally, at time: Int64) -> Int {
         let day = time / YearClock.day
         var kept = 0
-        for (meaning, subject) in request.events {
+        for (meaning, event) in request.events {
+            let subject = event.subjectID
             let isForgotten = self.isForgotten(subject, of: request.tenant)
             let name = isForgotten ? nil : Self.name(request.tenant, subject)
             switch meaning {
-            case .fresh(let delivery, let kind):
+            case .fresh(let delivery, let fact):
                 let key = Self.name(request.tenant, delivery)
-                let count = self.funnels[key, default: Funnel()].add(kind)
+                let count = self.funnels[key, default: Funnel()].add(fact)
                 self.rows.add(count, on: day, of: name)
                 self.hits[time / YearClock.hour, default: 0] += count
             case .refused where !isForgotten:
                 self.quarantined.add(1, on: day, of: name)
                 kept += 1
-            case .refused, .again, .denied: break
+            case .refused, .again, .secret, .denied: break
+            }
+            if meaning.hasVersion, !event.appVersion.isEmpty {
+                self.verdicts[day, default: Verdicts()].versions += 1
             }
         }
         self.verdicts[day, default: Verdicts()].accepted += tally.accepted
         self.verdicts[day, default: Verdicts()].duplicate += tally.duplicate
         self.verdicts[day, default: Verdicts()].refused += tally.suppressed + tally.rejected
         return kept
+    }
+
+    /// Notes totals that were put.
+    ///
+    /// - Parameter day: the day of the put by the server's clock.
+    mutating func put(_ totals: [DeliveryTotals], on day: Int64) {
+        for totals in totals {
+            self.totals[Self.name(totals.tenant, totals.delivery)] = Totals(
+                totals: totals, day: day)
+        }
     }
 
     mutating func forget(_ subject: String, of tenant: String) {
@@ -77,23 +107,40 @@ struct YearBook {
         self.rows.drop(before: day)
         self.quarantined.drop(before: day)
         self.verdicts = self.verdicts.filter { $0.key >= day }
+        self.totals = self.totals.filter { $0.value.day >= day }
     }
 }
 
 extension YearBook.Funnel {
     /// Adds the hits of a new fact; returns how many they are (D14).
-    fileprivate mutating func add(_ kind: Sightline_V1_PushInteractionKind) -> Int {
-        switch kind {
-        case .received:
+    fileprivate mutating func add(_ fact: YearEvents.Fact) -> Int {
+        switch fact {
+        case .push(.received):
             self.impressions += 1
             return 1
-        case .opened:
+        case .push(.opened):
             self.clicks += 1
             self.opens += 1
             return 2
-        default:
+        case .push:
             self.clicks += 1
             return 1
+        case .send(let outcome, let isRetry):
+            self.attempted += outcome == .skipped || isRetry ? 0 : 1
+            self.sent += outcome == .sent ? 1 : 0
+            self.failed += outcome == .failed ? 1 : 0
+            self.skipped += outcome == .skipped ? 1 : 0
+            return 1
+        }
+    }
+}
+
+extension YearEvents.Meaning {
+    /// Whether the ledger counts the event by its app's version.
+    fileprivate var hasVersion: Bool {
+        switch self {
+        case .fresh, .again: true
+        case .refused, .secret, .denied: false
         }
     }
 }

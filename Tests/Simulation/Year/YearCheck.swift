@@ -21,6 +21,7 @@ struct YearCheck {
         try self.checkCounts()
         try self.checkSteps()
         try self.checkForgotten(keys)
+        try self.checkTotals()
         try self.compare(
             "rows of hits.db", try self.days(of: "hits", in: "hits.db"), self.book.rows.days,
             kept: self.plan.sqlite.retainDays)
@@ -77,13 +78,18 @@ struct YearCheck {
                 database,
                 sql: """
                     SELECT tenant || ' ' || delivery_id, impressions + impressions_ios,
-                        clicks + clicks_ios, opens + opens_ios FROM funnel
+                        clicks + clicks_ios, opens + opens_ios, attempted, sent, failed, skipped
+                    FROM funnel
                     """
             ).reduce(into: [String: YearBook.Funnel]()) { funnels, row in
                 funnels[try row.decode(String.self, atIndex: 0)] = YearBook.Funnel(
                     impressions: try row.decode(Int.self, atIndex: 1),
                     clicks: try row.decode(Int.self, atIndex: 2),
-                    opens: try row.decode(Int.self, atIndex: 3))
+                    opens: try row.decode(Int.self, atIndex: 3),
+                    attempted: try row.decode(Int.self, atIndex: 4),
+                    sent: try row.decode(Int.self, atIndex: 5),
+                    failed: try row.decode(Int.self, atIndex: 6),
+                    skipped: try row.decode(Int.self, atIndex: 7))
             }
         }
         for name in Set(found.keys).union(self.book.funnels.keys).sorted() {
@@ -95,7 +101,7 @@ struct YearCheck {
     }
 
     /// Each hit is counted in its step: the hour of its receipt, later the day, and then the month.
-    /// Some 100 rows are due on a day and 800 in a month, and each batch folds 1,000.
+    /// Some 200 rows are due on a day and 1,600 in a month, and each batch folds 1,000.
     private func checkSteps() throws {
         let (found, bounds) = try self.read("hits.db") { database in
             let counts = try Row.fetchAll(
@@ -144,6 +150,27 @@ struct YearCheck {
         if found > 0 { throw Violation("\(found) rows of hits.db name a forgotten subject") }
     }
 
+    /// Each delivery has its newest totals, for as long as they are kept.
+    private func checkTotals() throws {
+        let found = try self.read(DeliveryTotalsFile.name) { database in
+            try DeliveryTotalsFile.all(tenant: nil, in: database).reduce(into: [:]) {
+                $0[YearBook.name($1.tenant, $1.delivery)] = $1
+            }
+        }
+        let oldest = self.today - Int64(self.plan.deliveries.retainDays)
+        for name in Set(found.keys).union(self.book.totals.keys).sorted() {
+            let (there, owed) = (found[name], self.book.totals[name])
+            // A clock that is wrong by a day or two deletes so much earlier or later.
+            let day = owed?.day ?? .min
+            if there == nil ? day <= oldest + 2 : there == owed?.totals && day >= oldest - 4 {
+                continue
+            }
+            throw Violation(
+                "the totals of \(name) are \(there.map { "\($0)" } ?? "none"), and those put on "
+                    + "day \(day) of \(self.today) were \(owed.map { "\($0.totals)" } ?? "none")")
+        }
+    }
+
     private func check(_ ledger: Ledger) throws {
         var found: [Int64: YearBook.Verdicts] = [:]
         for row in ledger.all {
@@ -160,6 +187,20 @@ struct YearCheck {
         if ledger.rowCount > limit {
             throw Violation("the ledger has \(ledger.rowCount) rows, and the limit is \(limit)")
         }
+        try self.checkVersions(ledger)
+    }
+
+    /// A delivery has rows of as many versions as the ledger keeps, whatever apps send.
+    private func checkVersions(_ ledger: Ledger) throws {
+        var versions: [String: Set<String>] = [:]
+        for row in ledger.all where row.outcome == .version && row.appVersion != Ledger.otherValue {
+            versions[YearBook.name(row.tenant, row.delivery), default: []].insert(row.appVersion)
+        }
+        let limit = 2 * Ledger.maxVersions
+        for (name, versions) in versions where versions.count > limit {
+            throw Violation(
+                "the ledger has \(versions.count) versions of \(name), and the limit is \(limit)")
+        }
     }
 }
 
@@ -167,6 +208,7 @@ extension YearBook.Verdicts {
     /// What is counted, by name.
     fileprivate static let counts: [(String, @Sendable (Self) -> Int)] = [
         ("accepted", { $0.accepted }), ("duplicate", { $0.duplicate }), ("refused", { $0.refused }),
+        ("versioned", { $0.versions }),
     ]
 
     /// Adds a row of the ledger, unless it counts events that other rows count.
@@ -175,7 +217,8 @@ extension YearBook.Verdicts {
         case .accepted: self.accepted += Int(row.count)
         case .duplicate: self.duplicate += Int(row.count)
         case .refused: self.refused += Int(row.count)
-        case .warning, .closedImpression, .version, .send, nil: break
+        case .version: self.versions += Int(row.count)
+        case .warning, .closedImpression, .send, nil: break
         }
     }
 }

@@ -2,6 +2,8 @@
 internal import SQLiteSink
 internal import SightlineProtos
 internal import TestSupport
+internal import TrackingJournal
+internal import TrackingRules
 
 /// Makes the requests of a year.
 struct YearEvents {
@@ -12,20 +14,30 @@ struct YearEvents {
     /// The recipients of each tenant.
     static let subjectCount = 500
     /// The most groups by which the hits of a request are counted: impressions, clicks and opens,
-    /// on two platforms.
-    static let countedGroups = 6
+    /// and what was sent, failed and was skipped, on two platforms.
+    static let countedGroups = 12
     private static let kinds: [Sightline_V1_PushInteractionKind] = [
         .received, .received, .opened, .dismissed,
     ]
 
+    /// What is told of a notification.
+    enum Fact {
+        /// What a device did with it.
+        case push(Sightline_V1_PushInteractionKind)
+        /// What became of an attempt to send it.
+        case send(Sightline_V1_PushSendOutcome, isRetry: Bool)
+    }
+
     /// What an event has to come to.
     enum Meaning {
         /// A new fact of a delivery.
-        case fresh(delivery: String, Sightline_V1_PushInteractionKind)
+        case fresh(delivery: String, Fact)
         /// A fact that counts already.
         case again
         /// Refused, and kept in the quarantine.
         case refused
+        /// Refused, and kept nowhere, since it names a device (D62).
+        case secret
         /// Of a recipient who has not opted in.
         case denied
     }
@@ -33,7 +45,7 @@ struct YearEvents {
     struct Request {
         let tenant: String
         let bytes: [UInt8]
-        let events: [(meaning: Meaning, subject: String)]
+        let events: [(meaning: Meaning, event: TestEvent)]
     }
 
     /// The tenant of a request.
@@ -54,7 +66,7 @@ struct YearEvents {
         }
         return Request(
             tenant: Self.tenant(of: number), bytes: bytes,
-            events: events.map { ($0.meaning, $0.event.subjectID) })
+            events: events.map { ($0.meaning, $0.event) })
     }
 
     /// The facts of a request come first; behind them what does not count.
@@ -64,13 +76,17 @@ struct YearEvents {
         _ place: Int, of request: Int
     ) -> (event: TestEvent, meaning: Meaning) {
         if place < self.factCount {
-            let fact = self.fact(place, of: request)
-            return (fact, .fresh(delivery: self.delivery(of: request), fact.push.kind))
+            let (event, fact) = self.fact(place, of: request)
+            return (event, .fresh(delivery: self.delivery(of: request), fact))
         }
-        var event = self.fact(place, of: request)
+        var (event, fact) = self.fact(place, of: request)
         switch self.dice.number(0...19) {
         case 0:
-            event.push.kind = .unspecified
+            switch fact {
+            case .push: event.push.kind = .unspecified
+            case .send: event.pushSend.outcome = .unspecified
+            }
+            event.appVersion = ""
             return (event, .refused)
         case 1:
             // Neither on nor off, in the payload of its platform.
@@ -83,12 +99,20 @@ struct YearEvents {
         case 2:
             event.consent = .optedOut
             return (event, .denied)
+        case 3:
+            event = TestEvents.send(
+                .failed, id: self.number(place, of: request),
+                delivery: self.delivery(of: request))
+            event.subjectID = Self.subject(place)
+            event.pushSend.providerMessageID = String(repeating: "a1b2c3d4", count: 8)
+            return (event, .secret)
         default:
             guard let earlier = self.earlierRequest(of: request) else {
                 event.consent = .optedOut
                 return (event, .denied)
             }
-            return (self.fact(self.dice.number(0...self.factCount - 1), of: earlier), .again)
+            let again = self.fact(self.dice.number(0...self.factCount - 1), of: earlier)
+            return (Self.triedAgain(again.event), .again)
         }
     }
 
@@ -109,13 +133,75 @@ struct YearEvents {
         String(0x5000 + request / YearPlan.requestsPerDay, radix: 16)
     }
 
-    private func fact(_ place: Int, of request: Int) -> TestEvent {
+    private func fact(_ place: Int, of request: Int) -> (event: TestEvent, fact: Fact) {
         let number = self.number(place, of: request)
-        var event = TestEvents.push(
-            Self.kinds[number % Self.kinds.count], id: number,
-            on: number % 5 == 0 ? .ios : .android, delivery: self.delivery(of: request),
-            app: "com.example.app")
+        var (event, fact) =
+            Self.sends[place % 20].map { self.send($0, number, of: request) }
+            ?? self.push(number, of: request)
         event.subjectID = Self.subject(number / 7)
+        event.appVersion = Self.version(of: number)
+        return (event, fact)
+    }
+
+    private func push(_ number: Int, of request: Int) -> (event: TestEvent, fact: Fact) {
+        let kind = Self.kinds[number % Self.kinds.count]
+        let event = TestEvents.push(
+            kind, id: number, on: number % 5 == 0 ? .ios : .android,
+            delivery: self.delivery(of: request), app: "com.example.app")
+        return (event, .push(kind))
+    }
+
+    // MARK: What a sender reports
+
+    /// Which places of 20 are sends: one that is sent at once, one that fails and is sent then, and
+    /// one that is skipped.
+    private static let sends: [Int: (outcome: Sightline_V1_PushSendOutcome, isRetry: Bool)] = [
+        12: (.sent, false), 13: (.failed, false), 14: (.sent, true), 15: (.skipped, false),
+    ]
+
+    private func send(
+        _ send: (outcome: Sightline_V1_PushSendOutcome, isRetry: Bool), _ number: Int,
+        of request: Int
+    ) -> (event: TestEvent, fact: Fact) {
+        var event = TestEvents.send(
+            send.outcome, id: send.isRetry ? number - 1 : number,
+            on: number / 20 % 5 == 0 ? .ios : .android, delivery: self.delivery(of: request),
+            app: "com.example.app")
+        event.pushSend.attempt = send.isRetry ? 2 : 1
+        return (event, .send(send.outcome, isRetry: send.isRetry))
+    }
+
+    /// A further attempt with the same outcome, which is the same fact (D60).
+    private static func triedAgain(_ event: TestEvent) -> TestEvent {
+        guard case .pushSend = event.interaction else { return event }
+        var event = event
+        event.pushSend.attempt += 1
+        if event.pushSend.outcome == .failed { event.pushSend.reason = .throttled }
         return event
+    }
+
+    /// The app's version by an event's number: most events have none, some one of a few, and the
+    /// rest one that no other event has. So a delivery has more than the ledger keeps.
+    private static func version(of number: Int) -> String {
+        switch number % 16 {
+        case 3: "4.\(number / 16 % 5)"
+        case 11: "0.\(number)"
+        default: ""
+        }
+    }
+
+    /// What a sender puts with a request: totals of the request's delivery, and newer ones of that
+    /// of the day before.
+    func totals(_ request: Int) -> [DeliveryTotals] {
+        [request, request - YearPlan.requestsPerDay].filter { $0 >= 0 }.map { sent in
+            var totals = DeliveryTotals(
+                tenant: Self.tenant(of: request), delivery: self.delivery(of: sent))
+            totals.name = "Sale of day \(sent / YearPlan.requestsPerDay)"
+            totals.platforms = [
+                .init(platform: .android, sent: request + 2, delivered: request + 1, failed: 1),
+                .init(platform: .ios, delivered: request),
+            ]
+            return totals
+        }
     }
 }

@@ -23,7 +23,9 @@ struct YearMeasure: Sendable {
     static let hits = "hits.db hits"
     static let counts = "hits.db counts"
     static let letters = "dead_letters.db dead_letters"
-    private static let databases = ["hits.db", "dead_letters.db", "quarantine.db", "forgotten.db"]
+    private static let databases = [
+        "hits.db", "dead_letters.db", "quarantine.db", "forgotten.db", "deliveries.db",
+    ]
 
     init(
         day: Int, start: Duration, memoryBytes: Int, fileCount: Int, bytes: [String: Int],

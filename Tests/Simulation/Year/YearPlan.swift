@@ -18,6 +18,9 @@ struct YearPlan: Sendable {
     /// The days of a whole year.
     static let wholeDays = 400
     static let requestsPerDay = 12
+    /// Every second request's tenant puts totals. A clock that was wrong is right again at the next
+    /// put, as it is at the next request.
+    static let requestsPerPut = 2
     /// The whole days for which hits.db counts by the hour, as docs/hits.md says.
     static let hourlyDays = 90
     /// With these, one event stands for 2,000.
@@ -65,6 +68,13 @@ struct YearPlan: Sendable {
     var quarantine: QuarantineConfiguration {
         var configuration = QuarantineConfiguration()
         configuration.retainDays = self.scaled(7, atLeast: 5)
+        return configuration
+    }
+
+    /// Kept shorter than by default, or none would go in a year.
+    var deliveries: DeliveryTotalsConfiguration {
+        var configuration = DeliveryTotalsConfiguration()
+        configuration.retainDays = self.scaled(90, atLeast: 6)
         return configuration
     }
 

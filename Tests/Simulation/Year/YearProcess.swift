@@ -8,11 +8,13 @@ internal import SinkKit
 internal import TrackingJournal
 internal import TrackingRules
 
-/// A journal with its ledger, the sink sqlite, dead letters, the quarantine and the forgotten list.
+/// A journal with its ledger, the sink sqlite, dead letters, the quarantine, the forgotten list and
+/// the totals of deliveries.
 final class YearProcess: Sendable {
     static let sqlite = "sqlite"
     let journal: Journal
     let quarantine: Quarantine
+    let deliveries: DeliveryTotalsFile
     let eraser: SubjectEraser
     let keys: SubjectKeys
     let admission: Admission
@@ -47,6 +49,9 @@ final class YearProcess: Sendable {
             retention: clock.retention(.microseconds), logger: nil)
         let quarantine = Quarantine(
             refused, plan.quarantine, logger: logger, wallTime: { clock.wallTime })
+        self.deliveries = try DeliveryTotalsFile(
+            directory: directory, plan.deliveries,
+            retention: clock.retention(.microseconds), logger: nil)
         if isFedAgain { journal.rewind(sink: Self.sqlite) }
         self.journal = journal
         self.quarantine = quarantine
