@@ -11,6 +11,7 @@ from attacks import worst_payload
 from connection_ends import raw
 from costs import DATA, HEADERS, RESET, WIDE, Meter, Site
 from peer import PREFACE
+from protos import delivery_service as ds
 from protos import erasure_service as es
 from protos import event as e
 from protos import service as s
@@ -20,6 +21,7 @@ STREAM, RECORD, EXPLAIN, INSPECT, EXPLAIN_DELIVERY = (
     SERVICE + name for name in ("StreamEvents", "RecordEvents", "ExplainEvents", "InspectPayload",
                                 "ExplainDelivery"))
 FORGET = "/sightline.v1.ErasureService/ForgetSubject"
+PUT = "/sightline.v1.DeliveryService/PutDeliveries"
 CHECK, LIST, WATCH = ("/grpc.health.v1.Health/" + name for name in ("Check", "List", "Watch"))
 REFLECT = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo"
 GZIP = ("grpc-encoding", "gzip")
@@ -208,10 +210,22 @@ def greets(data: bytes) -> Run:
     return run
 
 
+def totals(id_bytes: int, name: str) -> bytes:
+    """As many deliveries as a request may have."""
+    return ds.PutDeliveriesRequest(deliveries=[
+        ds.DeliveryTotals(delivery_id=f"{number:0{id_bytes}x}", name=name, platforms=[
+            ds.PlatformTotals(platform=platform) for platform in range(3)])
+        for number in range(1000)]).SerializeToString()
+
+
 # A field of 4,000 bytes.
 BLOCK = b"\x40\x02xx\x7f\xa1\x1e" + b"x" * 4000
 EMPTY = message(b"")
 PAYLOAD = s.InspectPayloadRequest(json=worst_payload(), platform=e.PLATFORM_IOS).SerializeToString()
+
+# As small as they can be, as long as they can be, and each refused.
+SHORT_TOTALS, LONG_TOTALS = totals(3, ""), totals(256, "n" * 256)
+NO_TOTALS = b"\x0a\0" * 1000
 FILE = message(b"\x1a\x18sightline/v1/event.proto")
 
 INPUTS: dict[str, Input] = {
@@ -246,6 +260,14 @@ INPUTS: dict[str, Input] = {
     "ForgetSubject: one at a time": Input(
         calls(FORGET, message(es.ForgetSubjectRequest(subject_id="a").SerializeToString()),
               at_once=1), "tenant"),
+    "PutDeliveries: 1,000 deliveries": Input(
+        calls(PUT, message(SHORT_TOTALS), at_once=5), "tenant"),
+    "PutDeliveries: 1,000 of the longest, gzip": Input(
+        calls(PUT, message(LONG_TOTALS, True), GZIP, at_once=5), "tenant"),
+    "PutDeliveries: 1,000 empty ones, each refused": Input(
+        calls(PUT, message(NO_TOTALS), at_once=5), "tenant"),
+    "PutDeliveries: 1,000 empty ones, gzip": Input(
+        calls(PUT, message(NO_TOTALS, True), GZIP, at_once=5), "tenant"),
     "hold: Health/Check": Input(holds(b"", CHECK), is_held=True),
     "hold: Health/Check, long metadata": Input(holds(b"", CHECK, *LONG), is_held=True),
     "hold: Health/Check, gzip": Input(

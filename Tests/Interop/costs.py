@@ -198,7 +198,7 @@ class Grounds:
         self.folder = folder
         keys = folder / "keys.json"
         self.key = subprocess.run(
-            [str(binary()), "keys", "new", "--tenant", "a", "--scopes", "erase",
+            [str(binary()), "keys", "new", "--tenant", "a", "--scopes", "erase,deliveries",
              "--keys-file", str(keys)],
             capture_output=True, text=True, timeout=60, check=True).stdout.strip()
         signer = ec.generate_private_key(ec.SECP521R1())

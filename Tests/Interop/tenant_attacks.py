@@ -17,6 +17,8 @@ import grpc
 
 from attacks import KIB, MIB, Flow, raise_limit
 from peer import Peer
+from protos import delivery_service as ds
+from protos import delivery_service_grpc
 from protos import erasure_service as es
 from protos import erasure_service_grpc
 from protos import event as e
@@ -41,6 +43,8 @@ NO_WINDOW = {4: 0}
 # More than dead_letters.max_rows of that way.
 REFUSED_REQUESTS = 10
 FORGOTTEN = 100
+# Deliveries in a put, and the puts that differ: three times as many deliveries as are kept.
+PUT, PUTS = 1000, 6
 
 
 class Loud:
@@ -291,6 +295,24 @@ def forgettings(loud: Loud) -> int:
         return loud.again(forget_one, 8)
 
 
+def puts(loud: Loud) -> int:
+    """More deliveries than are kept, each with all that it may have: some replace what is there, and
+    the others find no room."""
+    requests = [ds.PutDeliveriesRequest(deliveries=[ds.DeliveryTotals(
+        delivery_id=f"{number}-{index:0240}", name="n" * 256, platforms=[
+            ds.PlatformTotals(platform=platform, sent=2, delivered=1, failed=1)
+            for platform in range(3)]) for index in range(PUT)]) for number in range(PUTS)]
+    with loud.channel() as channel:
+        put = delivery_service_grpc.DeliveryServiceStub(channel).PutDeliveries
+
+        def put_one(number: int) -> None:
+            put(requests[number % PUTS], metadata=loud.metadata, timeout=CALL_SECONDS)
+        for number in range(PUTS):
+            put_one(number)
+        loud.begin()
+        return loud.again(put_one, 8)
+
+
 def refused_hits(loud: Loud) -> int:
     """Hits that the receiver refuses, one request after the other over all the time."""
     maker = Maker(action())
@@ -321,6 +343,7 @@ WAYS = {
     "tap": Way(tap_readers, ("--set=tap.max_readers=2",)),
     "ExplainEvents": Way(explanations, ("--set=limits.waiting_calls=8",)),
     "ForgetSubject": Way(forgettings, (f"--set=privacy.max_forgotten={3 * FORGOTTEN}",)),
+    "PutDeliveries": Way(puts, (f"--set=deliveries.max_rows={PUTS * PUT // 3}",)),
     "dead letters": Way(refused_hits, ("--set=dead_letters.max_rows=1000",), is_unwanted=True),
     "quarantine": Way(floods(action(delivery="a/b?c")), (
         f"--set=quarantine.max_bytes={4 * MIB}", f"--set=quarantine.queue_bytes={64 * KIB}")),

@@ -10,6 +10,7 @@ bound without its share is found, `Scripts/planted-bugs` proves.
 
 import concurrent.futures
 import contextlib
+import itertools
 import os
 import secrets
 import subprocess
@@ -23,6 +24,8 @@ import tenant_attacks
 from drained import wait_until_drained
 from effects import percentile
 from facts import Facts, hit_id
+from protos import delivery_service as ds
+from protos import delivery_service_grpc
 from protos import erasure_service as es
 from protos import erasure_service_grpc
 from protos import event as e
@@ -49,6 +52,8 @@ LARGE_EVERY, WRONG_EVERY, WHY_EVERY = 10, 2, 3
 # Six of these exceed the 16 KiB that limits.bytes_waiting does not count.
 LARGE_COUNT, LARGE_BYTES = 6, 4000
 KNOWN_EVENTS, KNOWN_WRONG = 200, 30
+# Deliveries in a put: in all less than its share.
+PUT, MOST_PUT = 10, 500
 DELIVERY = "5ec7"
 LAG = "sightline_sink_lag_seconds"
 SINKS = ("sqlite", "webhook")
@@ -64,6 +69,8 @@ class Quiet:
         # The ids of its hits, and its events that are rejected.
         self.ids: set[bytes] = set()
         self.wrong: list[bytes] = []
+        # The totals that it has put: by delivery, how many were delivered.
+        self.totals: dict[bytes, int] = {}
 
     def begin(self) -> None:
         """Has something everywhere before the other one comes."""
@@ -146,12 +153,28 @@ class Quiet:
                 metadata=self.metadata, timeout=CALL_SECONDS).places
             assert all(place.outcome != es.ERASURE_OUTCOME_FAILED for place in places), places
 
+    def put(self, is_over: threading.Event) -> None:
+        """Puts totals, new ones and others again, and each is stored."""
+        stub = delivery_service_grpc.DeliveryServiceStub(self.channel)
+        for number in itertools.count():
+            if is_over.wait(0.1):
+                return
+            totals = {b"%d" % ((number * PUT + index) % MOST_PUT): number for index in range(PUT)}
+            answer = stub.PutDeliveries(
+                ds.PutDeliveriesRequest(deliveries=[
+                    ds.DeliveryTotals(delivery_id=delivery, platforms=[
+                        ds.PlatformTotals(delivered=delivered)])
+                    for delivery, delivered in totals.items()]),
+                metadata=self.metadata, timeout=CALL_SECONDS)
+            assert answer.stored_count == PUT and not answer.rejected, answer
+            self.totals |= totals
+
     def rest(self, is_over: threading.Event) -> None:
         """Most ways are held by `work` alone."""
 
 
 # What the quiet one does beside its work.
-BESIDE = {"tap": Quiet.read_tap, "ForgetSubject": Quiet.forget}
+BESIDE = {"tap": Quiet.read_tap, "ForgetSubject": Quiet.forget, "PutDeliveries": Quiet.put}
 
 
 @contextlib.contextmanager
@@ -196,7 +219,7 @@ def start(make_server, receiver, keys: KeysFile, way: Way) -> Server:
 def test_a_tenant_at_its_worst_takes_nothing_from_another(
         make_server, receiver, tmp_path, figure, amount, seed, name):
     keys = KeysFile(tmp_path / "keys.jsonl")
-    quiet_key, loud_key = (keys.new(tenant, "--scopes", "tap,erase") for tenant in (QUIET, LOUD))
+    quiet_key, loud_key = (keys.new(tenant, "--scopes", "tap,erase,deliveries") for tenant in (QUIET, LOUD))
     server = start(make_server, receiver, keys, WAYS[name])
     seconds, is_over = amount(SAMPLE_SECONDS, WHOLE_SECONDS), threading.Event()
     with server.channel() as channel, concurrent.futures.ThreadPoolExecutor(2) as pool:
@@ -235,6 +258,9 @@ def check(server: Server, receiver, quiet: Quiet) -> None:
     letters = of_quiet(server, "dead_letters.db", "hit_id", "dead_letters")
     owed = {identity for identity in quiet.ids if is_refused(identity)}
     assert len(letters) == len(owed) > 0 and set(letters) == owed
+    totals = query(server.directory / "deliveries.db",
+                   "SELECT id, delivered FROM platforms WHERE tenant = ?", QUIET.encode())
+    assert {bytes(delivery): delivered for delivery, delivered in totals} == quiet.totals
     assert server.terminate() == 0, server.log()
     for name in ("faults", "unverified"):
         assert not receiver.noted(name), receiver.noted(name)[:3]
