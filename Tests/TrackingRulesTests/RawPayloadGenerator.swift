@@ -28,6 +28,9 @@ struct RawPayloadGenerator {
         var flag: String?
         var media: String?
         var mutable: Int32?
+        /// What the notification shows. Without it the typed payload shows nothing (D63), and the
+        /// raw one may have another text among what no other rule reads.
+        var title: String?
     }
 
     /// A value written as JSON in one of many ways.
@@ -96,7 +99,8 @@ struct RawPayloadGenerator {
                 ? self.dice.pick(["on", nil])
                 : self.dice.pick(["on", "off", "ON", "Off", "", " on ", "true", "1", "ｏｎ"]),
             media: self.dice.pick([nil, "", "https://example.com/a.png"]),
-            mutable: self.dice.pick([nil, 0, 1, 1, 2]))
+            mutable: self.dice.pick([nil, 0, 1, 1, 2]),
+            title: self.dice.pick([nil, "Sale", "é"]))
     }
 
     private func apns(_ facts: Facts) -> Sightline_V1_ApnsPayload {
@@ -106,6 +110,7 @@ struct RawPayloadGenerator {
         if let flag = facts.flag { payload.acsDeliveryTracking = flag }
         payload.mediaAttachmentURL = facts.media ?? ""
         payload.aps.mutableContent = facts.mutable ?? 0
+        if let title = facts.title { payload.aps.alert.title = title }
         return payload
     }
 
@@ -115,6 +120,7 @@ struct RawPayloadGenerator {
         data.messageID = facts.message ?? ""
         if let flag = facts.flag { data.acsDeliveryTracking = flag }
         data.mediaAttachmentURL = facts.media ?? ""
+        data.title = facts.title ?? ""
         return data
     }
 
@@ -125,6 +131,7 @@ struct RawPayloadGenerator {
         let texts = [
             ("_dId", facts.delivery), ("_mId", facts.message),
             ("_acsDeliveryTracking", facts.flag), ("media-attachment-url", facts.media),
+            ("title", isIOS ? nil : facts.title),
         ]
         for (name, text) in texts {
             guard let text else { continue }
@@ -132,8 +139,11 @@ struct RawPayloadGenerator {
             // The same value again is no contradiction.
             if self.dice.chance(3) { members.append((name, .string(text))) }
         }
-        if isIOS, facts.mutable != nil || self.dice.chance(80) {
-            var aps = self.others()
+        if isIOS, facts.mutable != nil || facts.title != nil || self.dice.chance(80) {
+            var aps = self.others(besides: facts.title == nil ? nil : "alert")
+            if let title = facts.title {
+                aps.append(("alert", .object([("title", .string(title))])))
+            }
             if let mutable = facts.mutable {
                 aps.append(
                     ("mutable-content", .text(self.dice.chance(90) ? "\(mutable)" : "\(mutable).0"))
@@ -141,11 +151,17 @@ struct RawPayloadGenerator {
             }
             members.append(("aps", .object(self.shuffled(aps))))
         }
-        members += self.others()
+        members += self.others(besides: facts.title == nil ? nil : "title")
         return self.shuffled(members)
     }
 
-    /// Members that no rule reads.
+    /// Members that no rule reads, but for texts to show.
+    ///
+    /// - Parameter name: the text that is there already.
+    private mutating func others(besides name: String?) -> [(String, Value)] {
+        self.others().filter { $0.0 != name }
+    }
+
     private mutating func others(depth: Int = 0) -> [(String, Value)] {
         (0..<self.dice.below(depth == 0 ? 6 : 3)).map { _ in
             let name = self.dice.pick([

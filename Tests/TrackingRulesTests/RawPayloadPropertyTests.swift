@@ -47,7 +47,8 @@ struct RawPayloadPropertyTests {
     private static func compare(_ pair: PayloadPair) throws -> (Verdict, String?) {
         var typed = try pair.typed.judged()
         var raw = try pair.raw.judged()
-        // Further keys of the raw one may be texts to show, so that it may lack the warning of D63.
+        // Further keys of the raw one may be texts to show, so that it may lack the warning of D63,
+        // but where the typed one has none.
         if typed.warnings.contains(.nothingShown) {
             typed.warnings.remove(.nothingShown)
             raw.warnings.remove(.nothingShown)
