@@ -181,11 +181,11 @@ struct YearEvents {
     }
 
     /// The app's version by an event's number: most events have none, some one of a few, and the
-    /// rest one that no other event has. So a delivery has more than the ledger keeps.
+    /// rest one that no other event has. So a whole request has more than the ledger keeps.
     private static func version(of number: Int) -> String {
         switch number % 16 {
         case 3: "4.\(number / 16 % 5)"
-        case 11: "0.\(number)"
+        case 7, 11, 15: "0.\(number)"
         default: ""
         }
     }
