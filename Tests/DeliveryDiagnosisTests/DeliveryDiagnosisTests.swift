@@ -220,7 +220,11 @@ struct DeliveryDiagnosisTests {
         Mistake(
             "a full ledger", Self.healthy,
             unnamed: [Self.row(.accepted(HitKinds(.click)), 77, nil, delivery: "", isOther: true)],
-            [.incomplete], "77 older or further counts are in `other`"),
+            [.incomplete], "77 older or further counts are in `other`, without their delivery"),
+        Mistake(
+            "a ledger that was full for one event", Self.healthy,
+            unnamed: [Self.row(.accepted(HitKinds(.click)), 1, nil, delivery: "", isOther: true)],
+            [.incomplete], "1 older or further count is in `other`, without its delivery"),
     ]
 
     @Test(

@@ -145,7 +145,9 @@ package struct DeliveryDiagnosis: Sendable {
         guard count > 0 else { return nil }
         return DeliveryFinding(
             code: .incomplete,
-            sentence: "\(count.grouped) older or further counts are in `other`, without their "
+            sentence: (count == 1
+                ? "1 older or further count is in `other`, without its "
+                : "\(count.grouped) older or further counts are in `other`, without their ")
                 + "delivery, for the ledger was full: some may be this one's; raise "
                 + "ledger.max_rows",
             figures: [.init(name: "other", value: count)])
