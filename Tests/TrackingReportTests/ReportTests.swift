@@ -82,6 +82,18 @@ struct ReportTests {
         #expect(row.openRatio == 0.25)
     }
 
+    @Test("D14: opens without a click on one side take no dismissals from the other")
+    func dismissalsOfSides() async throws {
+        var opens = (1...3).map { TestEvents.action(.open, id: $0) }
+        for index in opens.indices { opens[index].platform = .ios }
+        try await self.database.deliver(
+            opens + (4...5).map { TestEvents.push(.dismissed, id: $0) })
+        let row = try #require(try self.database.report().deliveries.rows.first)
+        #expect([row.ios.clicks, row.ios.opens, row.others.clicks] == [0, 3, 2])
+        #expect([row.others.dismissals, row.others.uniqueDismissals] == [2, 2])
+        #expect([row.ios.dismissals, row.ios.uniqueDismissals] == [0, 0])
+    }
+
     @Test("D63: what shows nothing is in no figure, in the ratios neither, and its number is told")
     func nothingShown() async throws {
         try await self.database.deliver(
