@@ -134,6 +134,7 @@ def test_a_port_in_use_ends_the_start_and_names_the_key(taken, tmp_path):
                  "--data-dir", str(tmp_path / "data"))
     assert answer.returncode == UNAVAILABLE
     assert f'listen is "{taken}", but that cannot be bound: address already in use' in answer.stderr
+    assert "draining" not in answer.stderr
     assert answer.stdout == ""
 
 

@@ -82,19 +82,22 @@ struct GRPCService: Service {
     }
 
     private func drain() async {
-        // Returns at shutdown, or when serving ends.
-        try? await gracefulShutdown()
-        self.onDrain()
+        // Throws where serving has ended without a shutdown, as where the port is taken: then nobody
+        // is told of a drain.
+        let isShutdown = (try? await gracefulShutdown()) != nil
+        if isShutdown { self.onDrain() }
         // NOT_SERVING comes first, so that load balancers move on before streams announce their
         // end.
         await self.board.beginDraining()
         let (delay, timeout) = self.drainTimes
-        if delay > .zero {
+        if isShutdown, delay > .zero {
             self.logger.info(
                 "not ready, still accepting", metadata: ["seconds": .seconds(delay)])
             try? await Task.sleep(for: delay)
         }
-        self.logger.info("draining", metadata: ["seconds": .seconds(timeout)])
+        if isShutdown {
+            self.logger.info("draining", metadata: ["seconds": .seconds(timeout)])
+        }
         self.tap.close()
         self.server.beginGracefulShutdown()
         // Cancelled when serving ends earlier.
