@@ -86,6 +86,19 @@ def scenarios() -> list[str]:
     return [line.split()[0] for line in listed.stdout.splitlines()]
 
 
+@pytest.mark.parametrize("arguments", [
+    ["--list"], ["--client", FAULTY, "--scenario", "plain"],
+    ["--client", FAULTY, "--scenario", "plain", "--json"]])
+def test_a_full_output_is_told_and_ends_the_kit(arguments):
+    built("python")
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([conformance_kit(), "client", *arguments], stdout=full, text=True,
+                              stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=SECONDS)
+    assert done.returncode == 74, done.stderr
+    assert done.stderr == ("sightline-conformance: the output cannot be written: "
+                           "No space left on device\n")
+
+
 def test_a_client_without_a_fault_passes():
     built("python")
     done = conformance(FAULTY, "--json")

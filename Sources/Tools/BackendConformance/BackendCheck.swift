@@ -51,8 +51,8 @@ package struct BackendCheck: Sendable {
     ///
     /// - Parameter report: called with the outcome of each.
     /// - Returns: whether nothing was wrong.
-    /// - Throws: `BackendAbsence` if there is no answer to the first Hello.
-    package func run(_ report: (Outcome) -> Void) async throws -> Bool {
+    /// - Throws: `BackendAbsence` if there is no answer to the first Hello, or the error of `report`.
+    package func run(_ report: (Outcome) throws -> Void) async throws -> Bool {
         do {
             try await self.open(self.journal()).close(inOrder: true)
         } catch let failure as BackendFailure where failure.isAbsence {
@@ -78,7 +78,7 @@ package struct BackendCheck: Sendable {
                 fault = "The stream broke: \(error)."
             }
             isRight = isRight && fault == nil
-            report(Outcome(name: trial.name, fault: fault, remark: remark))
+            try report(Outcome(name: trial.name, fault: fault, remark: remark))
         }
         return isRight
     }

@@ -42,9 +42,9 @@ package struct ConformanceKit: Sendable {
     /// - Parameters:
     ///   - jobs: how many at a time.
     ///   - report: called with the outcome of each, in the order of `scenarios`.
-    /// - Throws: `ClientAbsence` if the command starts nothing.
+    /// - Throws: `ClientAbsence` if the command starts nothing, or the error of `report`.
     package func run(
-        _ scenarios: [Scenario], jobs: Int, _ report: (Outcome) -> Void
+        _ scenarios: [Scenario], jobs: Int, _ report: (Outcome) throws -> Void
     ) async throws {
         // A client that ends early must not end the kit by its closed input.
         signal(SIGPIPE, SIG_IGN)
@@ -63,7 +63,7 @@ package struct ConformanceKit: Sendable {
                 start()
                 done[number] = outcome
                 while let next = done.removeValue(forKey: reported) {
-                    report(next)
+                    try report(next)
                     reported += 1
                 }
             }

@@ -12,7 +12,8 @@ struct BackendCommand: AsyncParsableCommand {
             Delivers some thousand hits of the tenant sightline-check, of journals that are made \
             up: give it a backend whose data can be thrown away. It breaks streams off, sends hits \
             that may be refused, sends again, sends fast, and says in a sentence what is wrong.
-            Exit 0: nothing is wrong. 1: something is. 69: no backend answers.
+            Exit 0: nothing is wrong. 1: something is. 69: no backend answers. 74: the output cannot \
+            be written.
             """)
 
     @Option(help: "The backend, HOST:PORT.")
@@ -79,12 +80,13 @@ struct BackendCommand: AsyncParsableCommand {
         return sink
     }
 
-    private static func show(_ outcome: BackendCheck.Outcome) {
+    private static func show(_ outcome: BackendCheck.Outcome) throws {
         if let fault = outcome.fault {
-            Terminal.out(Terminal.coloured("WRONG  \(outcome.name)", .red) + "\n       \(fault)")
+            try Terminal.out(
+                Terminal.coloured("WRONG  \(outcome.name)", .red) + "\n       \(fault)")
         } else {
-            Terminal.out(Terminal.coloured("ok", .green) + "     \(outcome.name)")
+            try Terminal.out(Terminal.coloured("ok", .green) + "     \(outcome.name)")
         }
-        if let remark = outcome.remark { Terminal.out("       \(remark)") }
+        if let remark = outcome.remark { try Terminal.out("       \(remark)") }
     }
 }

@@ -14,7 +14,8 @@ struct ClientCommand: AsyncParsableCommand {
             Starts the client once for each scenario, against a server on 127.0.0.1 that cuts, \
             closes, delays, refuses, goes away and comes back full. The client reads events in \
             JSON from its standard input, and prints its results (docs/clients/conformance.md).
-            Exit 0: nothing is wrong. 1: something is. 69: the command starts no client.
+            Exit 0: nothing is wrong. 1: something is. 69: the command starts no client. 74: the \
+            output cannot be written.
             """)
 
     @Option(help: "The command that starts the client, for the shell.")
@@ -72,7 +73,7 @@ struct ClientCommand: AsyncParsableCommand {
         if self.list {
             let width = Scenario.all.map(\.name.count).max() ?? 0
             for scenario in Scenario.all {
-                Terminal.out(scenario.name.padded(to: width) + "  " + scenario.title)
+                try Terminal.out(scenario.name.padded(to: width) + "  " + scenario.title)
             }
             return
         }
@@ -85,13 +86,13 @@ struct ClientCommand: AsyncParsableCommand {
         do {
             try await kit.run(scenarios, jobs: self.jobs) { outcome in
                 if !outcome.findings.isEmpty { wrong += 1 }
-                self.show(outcome)
+                try self.show(outcome)
             }
         } catch let absence as ClientAbsence {
             throw Terminal.fail(absence, .unavailable)
         }
         if !self.json {
-            Terminal.out(
+            try Terminal.out(
                 "\(scenarios.count - wrong) of \(scenarios.count) scenarios are as docs/clients.md "
                     + "says")
         }
@@ -110,22 +111,25 @@ struct ClientCommand: AsyncParsableCommand {
         let findings: [Finding]
     }
 
-    private func show(_ outcome: ConformanceKit.Outcome) {
+    private func show(_ outcome: ConformanceKit.Outcome) throws {
         if self.json {
             let findings = outcome.findings.map {
                 Line.Finding(section: $0.section, contract: $0.contract, fault: $0.fault)
             }
-            // Cannot fail: it contains only strings.
-            try? Terminal.json(Line(scenario: outcome.scenario.name, findings: findings))
+            try Terminal.json(Line(scenario: outcome.scenario.name, findings: findings))
             return
         }
         let words = "\(outcome.scenario.name): \(outcome.scenario.title)"
         guard !outcome.findings.isEmpty else {
-            return Terminal.out(Terminal.coloured("ok", .green) + "     \(words)")
+            return try Terminal.out(Terminal.coloured("ok", .green) + "     \(words)")
         }
-        Terminal.out(Terminal.coloured("WRONG  \(words)", .red))
-        for finding in outcome.findings { Terminal.out("       \(finding.sentence.printable)") }
-        if !outcome.errors.isEmpty { Terminal.out("       It said: \(outcome.errors.printable)") }
+        try Terminal.out(Terminal.coloured("WRONG  \(words)", .red))
+        for finding in outcome.findings {
+            try Terminal.out("       \(finding.sentence.printable)")
+        }
+        if !outcome.errors.isEmpty {
+            try Terminal.out("       It said: \(outcome.errors.printable)")
+        }
     }
 }
 

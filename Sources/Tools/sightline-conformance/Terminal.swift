@@ -14,14 +14,43 @@ enum Terminal {
         && ProcessInfo.processInfo.environment["NO_COLOR", default: ""].isEmpty
 
     /// Writes a line to standard output, unbuffered.
-    static func out(_ line: String) { Self.write(line, to: .standardOutput) }
+    ///
+    /// - Throws: the exit code of a command whose output is not taken, which it has told. Without a
+    ///   reader that is no failure, and nothing is said of it: the code is that of SIGPIPE.
+    static func out(_ line: String) throws(ExitCode) {
+        let bytes = Array((line + "\n").utf8)
+        var written = 0
+        while written < bytes.count {
+            let count = bytes[written...].withUnsafeBytes {
+                write(STDOUT_FILENO, $0.baseAddress, $0.count)
+            }
+            if count >= 0 {
+                written += count
+            } else if errno == EPIPE {
+                throw ExitCode(128 + SIGPIPE)
+            } else if errno != EINTR {
+                throw Self.fail(OutputFailure(code: errno), .inputOutput)
+            }
+        }
+    }
+
+    /// Standard output takes nothing.
+    private struct OutputFailure: Error, CustomStringConvertible {
+        let code: Int32
+
+        var description: String {
+            "the output cannot be written: \(String(cString: strerror(self.code)))"
+        }
+    }
 
     /// Writes a value to standard output as a line of JSON with keys in snake case.
+    ///
+    /// - Throws: as `out`.
     static func json(_ value: some Encodable) throws {
         let encoder = JSONEncoder()
         encoder.keyEncodingStrategy = .convertToSnakeCase
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        Self.out(String(decoding: try encoder.encode(value), as: UTF8.self))
+        try Self.out(String(decoding: try encoder.encode(value), as: UTF8.self))
     }
 
     /// Colours text for standard output if that is a terminal and NO_COLOR is unset or empty.
@@ -31,13 +60,10 @@ enum Terminal {
 
     /// Prints why a command fails; returns its exit code.
     static func fail(_ error: any Error, _ code: ExitCode) -> ExitCode {
-        Self.write("sightline-conformance: \(error)", to: .standardError)
+        // Where nobody reads it, the code says it.
+        try? FileHandle.standardError.write(
+            contentsOf: Data("sightline-conformance: \(error)\n".utf8))
         return code
-    }
-
-    /// On an error the line is dropped, because the reader has gone.
-    private static func write(_ line: String, to handle: FileHandle) {
-        try? handle.write(contentsOf: Data((line + "\n").utf8))
     }
 }
 
@@ -47,4 +73,6 @@ extension ExitCode {
     static let noInput = ExitCode(66)
     /// Nothing answers, or nothing could be started.
     static let unavailable = ExitCode(69)
+    /// The output cannot be written.
+    static let inputOutput = ExitCode(74)
 }
