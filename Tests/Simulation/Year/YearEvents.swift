@@ -139,7 +139,7 @@ struct YearEvents {
             Self.sends[place % 20].map { self.send($0, number, of: request) }
             ?? self.push(number, of: request)
         event.subjectID = Self.subject(number / 7)
-        event.appVersion = Self.version(of: number)
+        event.appVersion = Self.version(of: number, in: request)
         return (event, fact)
     }
 
@@ -180,13 +180,14 @@ struct YearEvents {
         return event
     }
 
-    /// The app's version by an event's number: most events have none, some one of a few, and the
-    /// rest one that no other event has. So a whole request has more than the ledger keeps.
-    private static func version(of number: Int) -> String {
+    /// The app's version by an event's number: most events have none, and some one of a few. In a
+    /// day's last request others have one each, which are more than the ledger keeps.
+    private static func version(of number: Int, in request: Int) -> String {
+        let isLast = request % YearPlan.requestsPerDay == YearPlan.requestsPerDay - 1
         switch number % 16 {
-        case 3: "4.\(number / 16 % 5)"
-        case 7, 11, 15: "0.\(number)"
-        default: ""
+        case 3: return "4.\(number / 16 % 5)"
+        case 7, 11, 15: return isLast ? "0.\(number)" : ""
+        default: return ""
         }
     }
 
