@@ -243,6 +243,7 @@ struct DeliveryAccountTests {
             (.duplicate(HitKinds(.inAppClick)), "", "duplicate", "in_app_click"),
             (.warning(9), "", "warning", "link_contradicts_ids"),
             (.closedImpression, "", "closed_impression", ""),
+            (.sentAndFailed, "", "sent_and_failed", ""),
             (.refused(.suppressedFlagUnknown), "ON", "suppressed_flag_unknown", "ON"),
             (.refused(.rejected), "event malformed", "rejected", "event malformed"),
         ]

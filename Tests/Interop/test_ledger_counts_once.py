@@ -69,6 +69,8 @@ class Oracle:
             self.counts[*place, "warning", warning] += 1
         if plan["closed"]:
             self.counts[*place, "closed_impression", ""] += 1
+        if {"sent", "send_failed"} <= known | set(new) and {"sent", "send_failed"} & set(new):
+            self.counts[*place, "sent_and_failed", ""] += 1
         known.update(plan["kinds"], ["dismissed"] if plan["dismissed"] else [])
 
     def add_event(self, plan, place, verdict, detail, hits) -> None:
@@ -309,6 +311,8 @@ def key(row) -> tuple:
         name, detail = "warning", v.Warning.Name(row.warning).removeprefix("WARNING_").lower()
     elif row.closed_impression:
         name = "closed_impression"
+    elif row.sent_and_failed:
+        name = "sent_and_failed"
     elif row.field:
         code = v.ViolationCode.Name(row.code).removeprefix("VIOLATION_CODE_").lower()
         detail = f"{row.field} {code}"

@@ -114,7 +114,8 @@ class Quiet:
             timeout=CALL_SECONDS).rows
         return sum(row.events for row in rows
                    if row.delivery_id == DELIVERY and row.verdict == v.VERDICT_ACCEPTED
-                   and not row.warning and not row.closed_impression)
+                   and not row.warning and not row.closed_impression
+                   and not row.sent_and_failed)
 
     def work(self, seconds: float) -> list[float]:
         """Sends single events, and now and then what else it does; milliseconds until each ack."""

@@ -57,7 +57,7 @@ extension LedgerRow {
     fileprivate var isEvent: Bool {
         switch self.outcome.meaning {
         case .accepted, .duplicate, .refused: true
-        case .warning, .closedImpression, .version, .send, nil: false
+        case .warning, .closedImpression, .version, .send, .sentAndFailed, nil: false
         }
     }
 }

@@ -191,8 +191,8 @@ struct RequestLedgerTests {
             + [.apns(.opened) { $0.push.appState = .closed }]
             + [.fcm(.received) { $0.push.appState = .closed }]
         #expect(
-            try AdmittedRequest.of(events).acceptedEvents.map(\.isClosedImpression)
-                == [false, false, false, true, false, false])
+            try AdmittedRequest.of(events).acceptedEvents.map(\.beside)
+                == [nil, nil, nil, .closedImpression, nil, nil])
     }
 
     @Test("every outcome has a number of its own, which is read back")
@@ -204,7 +204,7 @@ struct RequestLedgerTests {
         meanings += kinds.map { (.duplicate($0), .duplicate($0)) }
         meanings += (1...15).map { (.warning($0), .warning($0)) }
         meanings.append((.closedImpression, .closedImpression))
-        meanings += [(.version, .version), (.send, .send)]
+        meanings += [(.version, .version), (.send, .send), (.sentAndFailed, .sentAndFailed)]
         let refusals: [Verdict] = [
             .suppressedFlagOff, .suppressedFlagUnknown, .suppressedConsent, .suppressedTestMessage,
             .suppressedDisplay, .rejected,

@@ -46,7 +46,7 @@ package struct DeliveryAccountLine: Codable, Sendable {
         package let product: String
         /// Seconds since 1970; absent in an `other` row.
         package let hour: Int64?
-        /// The verdict, or `warning`, `closed_impression`, `version` or `send`.
+        /// The verdict, or `warning`, `closed_impression`, `sent_and_failed`, `version` or `send`.
         package let verdict: String
         /// The hits, the flag's value, the field and rule, or the warning's name. With `version`
         /// and `send`, the verdict with which other rows count the events, and the hits.
@@ -141,6 +141,7 @@ extension LedgerOutcome {
         case .duplicate(let kinds): return ("duplicate", names(kinds))
         case .warning(let number): return ("warning", Warnings.name(of: number) ?? "\(number)")
         case .closedImpression: return ("closed_impression", "")
+        case .sentAndFailed: return ("sent_and_failed", "")
         case .refused(let verdict): return ("\(verdict.name)", row.detail)
         case .version: return ("version", row.toldAgain)
         case .send: return ("send", row.toldAgain)

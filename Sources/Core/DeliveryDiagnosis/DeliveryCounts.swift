@@ -117,7 +117,7 @@ package struct DeliveryCounts: Sendable {
             self.refusals[verdict, default: 0] += row.count
             if verdict == .suppressedFlagUnknown { self.flags[row.detail, default: 0] += row.count }
             if verdict == .rejected { self.rejections[row.detail, default: 0] += row.count }
-        case nil: break
+        case .sentAndFailed, nil: break
         }
     }
 
@@ -173,7 +173,7 @@ extension LedgerOutcome {
         case .accepted(let kinds), .duplicate(let kinds):
             kinds.rawValue & HitKinds.sends.rawValue == 0
         case .refused: true
-        case .warning, .closedImpression, .version, .send, nil: false
+        case .warning, .closedImpression, .version, .send, .sentAndFailed, nil: false
         }
     }
 }

@@ -218,7 +218,7 @@ extension YearBook.Verdicts {
         case .duplicate: self.duplicate += Int(row.count)
         case .refused: self.refused += Int(row.count)
         case .version: self.versions += Int(row.count)
-        case .warning, .closedImpression, .send, nil: break
+        case .warning, .closedImpression, .send, .sentAndFailed, nil: break
         }
     }
 }

@@ -169,6 +169,7 @@ struct LedgerFunnelTests {
                 Events(count: 3).with { $0.outcome = .duplicate(HitKinds(.click)) },
                 Events(count: 5).with { $0.outcome = .refused(.suppressedFlagOff) },
                 Events(count: 6).with { $0.outcome = .closedImpression },
+                Events(count: 8).with { $0.outcome = .sentAndFailed },
                 Events(count: 7).with {
                     ($0.outcome, $0.detail) = (rejected, "push.raw.json._dId required")
                 },

@@ -62,8 +62,8 @@ public nonisolated struct Sightline_V1_LedgerRow: @unchecked Sendable {
   /// Clears the value of `hour`. Subsequent reads from it will return its default value.
   public mutating func clearHour() {_uniqueStorage()._hour = nil}
 
-  /// The verdict. ACCEPTED also in a row that counts a warning or closed_impressions; unspecified in
-  /// one that has `counted_verdict`.
+  /// The verdict. ACCEPTED also in a row that counts a warning, closed_impressions or
+  /// sent_and_failed; unspecified in one that has `counted_verdict`.
   public var verdict: Sightline_V1_Verdict {
     get {_storage._verdict}
     set {_uniqueStorage()._verdict = newValue}
@@ -148,6 +148,14 @@ public nonisolated struct Sightline_V1_LedgerRow: @unchecked Sendable {
     set {_uniqueStorage()._countedVerdict = newValue}
   }
 
+  /// Whether the row counts notifications that were sent and of which an attempt failed, once both
+  /// are known; other rows count the two facts as well. Those that anybody tried to send are SENT
+  /// plus SEND_FAILED less these.
+  public var sentAndFailed: Bool {
+    get {_storage._sentAndFailed}
+    set {_uniqueStorage()._sentAndFailed = newValue}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -198,7 +206,7 @@ fileprivate nonisolated let _protobuf_package = "sightline.v1"
 
 nonisolated extension Sightline_V1_LedgerRow: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".LedgerRow"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}app_id\0\u{3}delivery_id\0\u{1}platform\0\u{1}product\0\u{1}hour\0\u{1}verdict\0\u{1}hits\0\u{1}flag\0\u{1}field\0\u{1}code\0\u{1}warning\0\u{3}closed_impression\0\u{1}other\0\u{1}events\0\u{3}app_version\0\u{3}send_reason\0\u{1}display\0\u{3}counted_verdict\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}app_id\0\u{3}delivery_id\0\u{1}platform\0\u{1}product\0\u{1}hour\0\u{1}verdict\0\u{1}hits\0\u{1}flag\0\u{1}field\0\u{1}code\0\u{1}warning\0\u{3}closed_impression\0\u{1}other\0\u{1}events\0\u{3}app_version\0\u{3}send_reason\0\u{1}display\0\u{3}counted_verdict\0\u{3}sent_and_failed\0")
 
   fileprivate class _StorageClass {
     var _appID: String = String()
@@ -219,6 +227,7 @@ nonisolated extension Sightline_V1_LedgerRow: SwiftProtobuf.Message, SwiftProtob
     var _sendReason: Sightline_V1_PushSendReason = .unspecified
     var _display: Sightline_V1_PushDisplay = .unspecified
     var _countedVerdict: Sightline_V1_Verdict = .unspecified
+    var _sentAndFailed: Bool = false
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -247,6 +256,7 @@ nonisolated extension Sightline_V1_LedgerRow: SwiftProtobuf.Message, SwiftProtob
       _sendReason = source._sendReason
       _display = source._display
       _countedVerdict = source._countedVerdict
+      _sentAndFailed = source._sentAndFailed
     }
   }
 
@@ -283,6 +293,7 @@ nonisolated extension Sightline_V1_LedgerRow: SwiftProtobuf.Message, SwiftProtob
         case 16: try { try decoder.decodeSingularEnumField(value: &_storage._sendReason) }()
         case 17: try { try decoder.decodeSingularEnumField(value: &_storage._display) }()
         case 18: try { try decoder.decodeSingularEnumField(value: &_storage._countedVerdict) }()
+        case 19: try { try decoder.decodeSingularBoolField(value: &_storage._sentAndFailed) }()
         default: break
         }
       }
@@ -349,6 +360,9 @@ nonisolated extension Sightline_V1_LedgerRow: SwiftProtobuf.Message, SwiftProtob
       if _storage._countedVerdict != .unspecified {
         try visitor.visitSingularEnumField(value: _storage._countedVerdict, fieldNumber: 18)
       }
+      if _storage._sentAndFailed != false {
+        try visitor.visitSingularBoolField(value: _storage._sentAndFailed, fieldNumber: 19)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -376,6 +390,7 @@ nonisolated extension Sightline_V1_LedgerRow: SwiftProtobuf.Message, SwiftProtob
         if _storage._sendReason != rhs_storage._sendReason {return false}
         if _storage._display != rhs_storage._display {return false}
         if _storage._countedVerdict != rhs_storage._countedVerdict {return false}
+        if _storage._sentAndFailed != rhs_storage._sentAndFailed {return false}
         return true
       }
       if !storagesAreEqual {return false}

@@ -42,6 +42,7 @@ extension DeliveryAccountLine.Row {
     private static func verdict(of row: Sightline_V1_LedgerRow) -> String {
         if row.warning != .unspecified { return "warning" }
         if row.closedImpression { return "closed_impression" }
+        if row.sentAndFailed { return "sent_and_failed" }
         if row.countedVerdict != .unspecified {
             return row.appVersion.isEmpty ? "send" : "version"
         }

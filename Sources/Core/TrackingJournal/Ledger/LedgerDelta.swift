@@ -98,7 +98,7 @@ package struct LedgerDelta {
                 continue
             }
             self.count(.accepted(accepted.granted), of: subject)
-            if accepted.isClosedImpression { self.count(.closedImpression, of: subject) }
+            if let beside = accepted.beside { self.count(beside, of: subject) }
             self.count(accepted.warnings.rawValue, of: subject)
         }
     }

@@ -30,7 +30,7 @@ package struct LedgerTotals: Sendable, Equatable {
             switch row.key.outcome.meaning {
             case .accepted: self.accepted &+= row.count
             case .duplicate: self.duplicates &+= row.count
-            case .warning, .closedImpression, .version, .send, nil: continue
+            case .warning, .closedImpression, .version, .send, .sentAndFailed, nil: continue
             case .refused(let verdict):
                 self.refused[Int(row.key.outcome.rawValue)] &+= row.count
                 guard verdict == .rejected else { continue }

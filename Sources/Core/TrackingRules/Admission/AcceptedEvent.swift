@@ -21,8 +21,9 @@ package struct AcceptedEvent: Sendable {
     let answer: AnswerSlices
     /// Whether the hits report a dismissal.
     package let isDismissal: Bool
-    /// Whether it is an impression of a closed app on iOS, which the ledger counts separately.
-    package let isClosedImpression: Bool
+    /// What the ledger counts beside the event's own outcome: an impression of a closed app on iOS,
+    /// and once the event is settled, that its notification has been sent and has failed.
+    package private(set) var beside: LedgerOutcome?
     /// Whether settling changed the hits or warnings, so that the entry has to be rewritten.
     package private(set) var isChanged = false
 
@@ -41,7 +42,7 @@ package struct AcceptedEvent: Sendable {
         self.granted = judgement.hits
         self.answer = answer
         self.isDismissal = judgement.isDismissal
-        self.isClosedImpression = isClosedImpression
+        self.beside = isClosedImpression ? .closedImpression : nil
     }
 
     /// The offset of the event's entry in the request's entries.
@@ -57,6 +58,12 @@ package struct AcceptedEvent: Sendable {
         defer { self.isChanged = self.granted != self.kinds || self.warnings != warnings }
         self.granted = known.missing(in: self.kinds)
         guard !self.granted.isEmpty else { return }
+        if self.kinds.rawValue & HitKinds.attempts.rawValue != 0 {
+            // It is the one that was not known; a fact of a sender has no other kind.
+            let isOtherKnown = known.rawValue & HitKinds.attempts.rawValue != 0
+            self.beside = isOtherKnown ? .sentAndFailed : nil
+            return
+        }
         let opens = self.granted.contains(HitKinds(.open))
         let isClicked = notification.contains(.clicked)
         if opens, !self.kinds.contains(HitKinds(.click)), !isClicked {

@@ -26,6 +26,9 @@ package struct LedgerOutcome: RawRepresentable, Hashable, Sendable {
         case version
         /// A sender's fact by its reason or display, which another row counts as well.
         case send
+        /// An accepted event makes its notification one that was sent and of which an attempt
+        /// failed (D60), in either order.
+        case sentAndFailed
     }
 
     /// The number's meaning; nil for an unknown one.
@@ -37,6 +40,7 @@ package struct LedgerOutcome: RawRepresentable, Hashable, Sendable {
         case 48: .closedImpression
         case 55: .version
         case 56: .send
+        case 57: .sentAndFailed
         default: Self.refusals.first { $0.1 == self.rawValue }.map { .refused($0.0) }
         }
     }
@@ -64,6 +68,11 @@ package struct LedgerOutcome: RawRepresentable, Hashable, Sendable {
     /// A sender's fact: the detail is the fact's own outcome (1), and its `SendMark` (1).
     package static let send = Self(rawValue: 56)
 
+    /// A notification that was sent and of which an attempt failed, counted at the later of the
+    /// two: so that who adds up those that were sent and those that failed can tell how many there
+    /// are.
+    package static let sentAndFailed = Self(rawValue: 57)
+
     /// Whether a sender tried to send a push.
     package var isSendAttempt: Bool {
         self == .accepted(HitKinds(.sent)) || self == .accepted(HitKinds(.sendFailed))
@@ -74,7 +83,7 @@ package struct LedgerOutcome: RawRepresentable, Hashable, Sendable {
     package var isEvent: Bool {
         switch self.meaning {
         case .accepted, .duplicate, .refused: true
-        case .warning, .closedImpression, .version, .send, nil: false
+        case .warning, .closedImpression, .version, .send, .sentAndFailed, nil: false
         }
     }
 

@@ -58,6 +58,9 @@ extension Sightline_V1_LedgerRow {
         case .closedImpression:
             self.verdict = .accepted
             self.closedImpression = true
+        case .sentAndFailed:
+            self.verdict = .accepted
+            self.sentAndFailed = true
         case .refused(let verdict):
             self.verdict = .init(verdict)
             if verdict == .suppressedFlagUnknown { self.flag = row.detail }
@@ -91,7 +94,7 @@ extension LedgerOutcome {
         case .accepted(let kinds): (.accepted, kinds.kinds.map(Sightline_V1_HitKind.init))
         case .duplicate(let kinds): (.duplicate, kinds.kinds.map(Sightline_V1_HitKind.init))
         case .refused(let verdict): (.init(verdict), [])
-        case .warning, .closedImpression, .version, .send, nil: (.unspecified, [])
+        case .warning, .closedImpression, .version, .send, .sentAndFailed, nil: (.unspecified, [])
         }
     }
 }
