@@ -1,5 +1,6 @@
 // The account of a delivery: its rows, those that may be its own, and the limits of both.
 @testable internal import DeliveryDiagnosis
+internal import Foundation
 internal import Testing
 @testable internal import TrackingJournal
 internal import TrackingRules
@@ -234,6 +235,18 @@ struct DeliveryAccountTests {
         #expect(
             ledger.troubles(delivery: "2", limit: 9, hour: 500_000) == troubles)
         #expect(ledger.troubles(limit: 9, hour: 500_007).count == 2 + 1, "nothing was reported")
+    }
+
+    @Test("an account that is read has the figures of its rows, and not those of a server's build")
+    func reading() throws {
+        let json = #"""
+            {"tenant": "a", "delivery": "56c4", "findings": [], "isTruncated": false,
+            "figures": {"others": {"sent": 9}}, "rows": [{"app": "app", "delivery": "56c4",
+            "platform": "ios", "product": "standard", "verdict": "accepted", "detail": "sent",
+            "isOther": false, "events": 4}]}
+            """#
+        let line = try JSONDecoder().decode(DeliveryAccountLine.self, from: Data(json.utf8))
+        #expect(line.rows.count == 1 && line.figures?.attempted == 4)
     }
 
     @Test("a line has all that a row has, and `other` no hour")

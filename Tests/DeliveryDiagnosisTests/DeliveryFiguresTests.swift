@@ -24,6 +24,9 @@ struct DeliveryFiguresTests {
             Self.figures([
                 Self.row("sent", 6), Self.row("sent", 2, platform: "ios"),
                 Self.row("send_failed", 3), Self.row("send_skipped", 1, platform: ""),
+                Self.row("send_failed", 1, platform: "ios"),
+                Self.row("", 2, verdict: "sent_and_failed"),
+                Self.row("", 9, verdict: "sent_and_failed", delivery: ""),
                 Self.row("impression", 3), Self.row("impression", 2, platform: "ios"),
                 Self.row("click,open", 1), Self.row("click", 1), Self.row("open", 1),
                 Self.row("click,open", 1, platform: "ios"),
@@ -33,6 +36,14 @@ struct DeliveryFiguresTests {
         #expect(figures.hasSends)
         #expect([figures.others.sent, figures.ios.sent] == [6, 2])
         #expect([figures.others.failed, figures.others.skipped] == [3, 1])
+        #expect([figures.others.attempted, figures.ios.attempted] == [7, 3])
+        #expect([figures.others.undelivered, figures.ios.undelivered] == [1, 1])
+        #expect(
+            [
+                figures.attempted, figures.sent, figures.failed, figures.skipped,
+                figures.undelivered,
+            ] == [10, 8, 4, 1, 2])
+        #expect(figures.deliveredRate == 0.8)
         #expect(figures.impressionsOfDelivered == 0.5)
         #expect(figures.openRate == 0.375 && figures.clickThroughRate == 0.375)
     }
@@ -62,6 +73,7 @@ struct DeliveryFiguresTests {
         #expect(classic.openRate == nil && classic.clickThroughRate == 0.25)
         let silent = try #require(Self.figures([Self.row("click,open", 3)]))
         #expect(!silent.hasSends && silent.openRate == nil && silent.clickThroughRate == nil)
+        #expect(silent.attempted == nil && silent.sent == nil && silent.deliveredRate == nil)
         #expect(Self.figures([Self.row("in_app_click", 3, product: "firebase")]) == nil)
     }
 }

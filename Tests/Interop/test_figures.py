@@ -218,14 +218,17 @@ def test_the_live_page(counted):
     row = figures(counted, DELIVERY)
     for name in ("sent", "impressions", "clicks", "opens", "dismissals"):
         assert (row[name], row[f"{name}_ios"]) == (SIDES[ANDROID][name], SIDES[IOS][name]), name
-    assert (row["failed"], row["skipped"]) == (ALL["failed"], ALL["skipped"])
-    for name in ("open_rate", "click_through_rate"):
+    for name in ("attempted", "undelivered", "failed", "skipped"):
+        assert row[name] == ALL[name], name
+    for name in ("delivered_rate", "open_rate", "click_through_rate"):
         part, whole = RATES[name]
         assert row[name] == part / whole, name
     message = figures(counted, MESSAGE)
     assert message["click_ratio"] == 0.4 and "sent" not in message
     text = run("top", "--admin", counted.admin.split("/")[2], "--once").stdout
-    assert re.search(rf"{DELIVERY} +default +{ALL['sent']} +{percent('open_rate')} ", text), text
+    cells = [str(ALL[name]) for name in ("attempted", "sent", "undelivered")] + [
+        re.escape(percent(rate)) for rate in ("delivered_rate", "open_rate")]
+    assert re.search(" +".join([DELIVERY, "default", *cells, ""]), text), text
 
 
 def test_the_live_page_in_a_browser(counted):
@@ -233,7 +236,9 @@ def test_the_live_page_in_a_browser(counted):
         page.wait_for_selector("#deliveries .mono")
         row = page.inner_text("#deliveries")
         for text in (str(ALL["sent"]), f"{ALL['failed']}\N{NO-BREAK SPACE}failed",
-                     percent("open_rate"), percent("click_through_rate")):
+                     f"{ALL['undelivered']}\N{NO-BREAK SPACE}undelivered",
+                     percent("delivered_rate"), percent("open_rate"),
+                     percent("click_through_rate")):
             assert text in row, row
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
         assert complaints == []
@@ -242,14 +247,21 @@ def test_the_live_page_in_a_browser(counted):
 def test_why(counted):
     answer = json.loads(run("why", DELIVERY, "--data-dir", counted.directory, "--json").stdout)
     told = answer["figures"]
-    names = ("sent", "failed", "skipped", "impressions", "clicks", "opens")
+    sends = ("attempted", "sent", "failed", "skipped", "undelivered")
+    names = (*sends, "impressions", "clicks", "opens")
     for of, counts in SIDES.items():
         assert told[of] == {name: counts[name] for name in names}, of
-    for name in ("impressions_of_delivered", "open_rate", "click_through_rate"):
+    for name in sends:
+        assert told[name] == ALL[name], name
+    for name in ("delivered_rate", "impressions_of_delivered", "open_rate", "click_through_rate"):
         part, whole = RATES[name]
         assert told[name] == part / whole, name
     text = run("why", DELIVERY, "--data-dir", counted.directory).stdout
-    assert f"delivered {ALL['sent']}, " in text and percent("open_rate") in text, text
+    assert (f"delivered {ALL['sent']}, attempted {ALL['attempted']}, undelivered"
+            f" {ALL['undelivered']}, delivered rate {percent('delivered_rate')}, ") in text, text
+    assert percent("open_rate") in text, text
+    failed = re.search(r"^  failed (\d+): .* \((\d+) of these were sent later\)$", text, re.M)
+    assert failed.groups() == (str(ALL["failed"]), str(ALL["failed"] - ALL["undelivered"])), text
 
 
 def test_totals_stand_in_for_a_sender_that_reports_nothing(make_server, tmp_path):

@@ -55,6 +55,9 @@ class Expected:
             new = [fact for fact in new if fact not in known]
             known.update(new)
             self.count(event, [fact[0] for fact in new])
+            tried = {(kind, ids(event)[1], "") for kind in ("sent", "send_failed")}
+            if tried <= known and tried & set(new):
+                self.ledger["sent_and_failed", "", side(event), ""] += 1
 
     def count(self, event: e.TrackingEvent, kinds: list[str]) -> None:
         """The ledger's rows of new hits: each by its version, and a send by reason or display."""
@@ -107,15 +110,18 @@ class Expected:
             shown = android["impressions"]
             row[ratio] = android[name] / shown if shown else None
         if self.has_sends:
-            row |= {name: both[name] for name in ("failed", "skipped")}
-            row |= {name: self.rate(name) for name in ("open_rate", "click_through_rate")}
+            row |= {name: both[name] for name in ("attempted", "undelivered", "failed", "skipped")}
+            row |= {name: self.rate(name)
+                    for name in ("delivered_rate", "open_rate", "click_through_rate")}
         return row
 
     def why(self) -> dict:
         """The figures of `why --json`, and its rows added up."""
-        names = ["impressions", "clicks", "opens", "sent", "failed", "skipped"]
+        names, both = ["impressions", "clicks", "opens", *SENT_FIGURES], total(self.sides)
         told = {of: {name: counts[name] for name in names} for of, counts in self.sides.items()}
-        for name in ("impressions_of_delivered", "open_rate", "click_through_rate"):
+        told |= {name: both[name] if self.has_sends else None for name in SENT_FIGURES}
+        for name in ("delivered_rate", "impressions_of_delivered", "open_rate",
+                     "click_through_rate"):
             told[name] = self.rate(name)
         return told | {"rows": dict(self.ledger)}
 
@@ -347,9 +353,9 @@ def rows_added_up(account: dict) -> dict:
         of = "ios" if row["platform"] == "ios" else "others"
         kinds = row["detail"]
         if row["delivery"] != account["delivery"] or row["verdict"] not in (
-                "accepted", "version", "send"):
+                "accepted", "version", "send", "sent_and_failed"):
             continue
-        if row["verdict"] != "accepted":
+        if row["verdict"] in ("version", "send"):
             verdict, _, kinds = kinds.partition(" ")
             if verdict != "accepted":
                 continue

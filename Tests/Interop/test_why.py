@@ -325,7 +325,8 @@ def test_the_command_lists_what_was_sent_and_the_version_that_differs(make_serve
     shown = app.sent(60, 600, "3.3", display=e.PUSH_DISPLAY_APP)
     with server.channel() as channel:
         stub = server.stub(channel)
-        send(stub, app.silent_version() + throttled + expired + shown
+        # Two of the three that failed are sent at the second attempt.
+        send(stub, app.silent_version() + throttled + app.sent(2, 500) + expired + shown
              + app.seen(48, 600, "3.3"))
         send(stub, alone)
         rows = explain(stub, app.delivery).rows
@@ -333,14 +334,18 @@ def test_the_command_lists_what_was_sent_and_the_version_that_differs(make_serve
             if row.counted_verdict and not row.app_version} == {
         (e.PUSH_SEND_REASON_THROTTLED, 0, 3), (e.PUSH_SEND_REASON_EXPIRED, 0, 2),
         (0, e.PUSH_DISPLAY_APP, 60)}
+    assert [row.events for row in rows if row.sent_and_failed] == [2]
     texts = [run("why", app.delivery, "--data-dir", server.directory).stdout,
              run("why", app.delivery, "--target", server.target).stdout]
     for text in texts:
         lines = [line.split() for line in text.splitlines()]
-        for line in ("sent 210: shown by app 60",
-                     "failed 3: throttled 3 (some of them may have been sent later)",
+        for line in ("sent 212: shown by app 60",
+                     "failed 3: throttled 3 (2 of these were sent later)",
                      "skipped 2: expired 2"):
             assert line.split() in lines, text
+        assert "delivered 212, attempted 213, undelivered 1, delivered rate 99.5 %, " in text, text
+        # Of the table: attempted, sent, undelivered, failed and skipped.
+        assert any(line[-5:] == ["213", "212", "1", "3", "2"] for line in lines), text
         assert ["3.1", "android", "100", "80", "0", "80", "0", "0"] in lines, text
         assert ["3.2", "android", "50", "0", "0", "0", "0", "0", "differs"] in lines, text
         assert ["3.3", "android", "60", "48", "0", "48", "0", "0"] in lines, text

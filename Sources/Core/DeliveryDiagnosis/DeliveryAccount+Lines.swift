@@ -107,6 +107,19 @@ package struct DeliveryAccountLine: Codable, Sendable {
     }
 }
 
+extension DeliveryAccountLine {
+    /// Reads a line. The figures are made of its rows: a server of another build may have others.
+    package init(from decoder: any Decoder) throws {
+        let line = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            tenant: try line.decode(String.self, forKey: .tenant),
+            delivery: try line.decode(String.self, forKey: .delivery),
+            findings: try line.decode([Finding].self, forKey: .findings),
+            rows: try line.decode([Row].self, forKey: .rows),
+            isTruncated: try line.decode(Bool.self, forKey: .isTruncated))
+    }
+}
+
 extension DeliveryAccountLine.Finding {
     init(_ finding: DeliveryFinding) {
         self.init(

@@ -39,8 +39,10 @@ extension Statistics {
         /// Opens per impression without iOS; nil without impressions and for an in-app message.
         package var openRatio: Double?
 
-        /// Push notifications that a push service took, on platforms other than iOS; like the next
-        /// three nil if their sender has reported nothing (docs/figures.md).
+        /// Push notifications that their sender tried to send, on all platforms; like the next five
+        /// nil if it has reported nothing (docs/figures.md).
+        package var attempted: Int?
+        /// Push notifications that a push service took, on platforms other than iOS.
         package var sent: Int?
         /// Push notifications that a push service took, on iOS.
         package var sentIos: Int?
@@ -48,6 +50,12 @@ extension Statistics {
         package var failed: Int?
         /// Push notifications that their sender skipped, on all platforms.
         package var skipped: Int?
+        /// Push notifications that their sender tried to send, and that no push service took, on
+        /// all platforms.
+        package var undelivered: Int?
+        /// Notifications that a push service took per attempted one, on all platforms; nil without
+        /// these.
+        package var deliveredRate: Double?
         /// Opens per notification that a push service took, on all platforms; nil without these,
         /// and for Classic.
         package var openRate: Double?

@@ -145,6 +145,10 @@ struct LedgerFunnelTests {
         let funnels = self.funnels([
             Events(.sent, count: 6), Events(.sent, count: 2).with { $0.platform = .ios },
             Events(.sendFailed, count: 3), Events(.sendSkipped, count: 5),
+            Events(count: 1).with { $0.outcome = .sentAndFailed },
+            Events(count: 1).with { ($0.outcome, $0.platform) = (.sentAndFailed, .ios) },
+            // The ledger has no longer the facts of this one.
+            Events(count: 5).with { ($0.outcome, $0.delivery) = (.sentAndFailed, "gone") },
             Events(.impression, count: 6), Events(.click, .open, count: 2),
             Events(.click).with { $0.platform = .ios },
             Events(.sent, count: 4).with { ($0.delivery, $0.product) = ("77", .classic) },
@@ -154,6 +158,8 @@ struct LedgerFunnelTests {
         let (standard, classic) = (funnels.busiest[0], funnels.busiest[1])
         #expect(standard.sent == .init(other: 6, ios: 2) && standard.failed == .init(other: 3))
         #expect(standard.skipped == .init(other: 5) && standard.hasSends)
+        #expect(standard.sends == SendFacts(sent: 8, failed: 3, sentAndFailed: 2))
+        #expect(funnels.count == 3)
         #expect(standard.openRate == 0.25 && standard.clickThroughRate == 0.375)
         #expect(standard.clickRatio == 1.0 / 3, "which stays that of what was shown")
         #expect(classic.openRate == nil && classic.clickThroughRate == 0.25)

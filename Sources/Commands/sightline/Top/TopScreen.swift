@@ -123,16 +123,18 @@ struct TopScreen {
         let rows = self.statistics.deliveries.busiest.filter { !$0.isInApp }.prefix(Self.deliveries)
         guard !rows.isEmpty else { return [] }
         var table = TextTable([
-            ("delivery", .left), ("tenant", .left), ("sent", .right), ("open rate", .right),
+            ("delivery", .left), ("tenant", .left), ("attempted", .right), ("sent", .right),
+            ("undelivered", .right), ("delivered rate", .right), ("open rate", .right),
             ("impressions", .right), ("clicks", .right), ("dismissals", .right),
             ("opens", .right), ("iOS impressions", .right), ("clicks", .right),
             ("dismissals", .right), ("opens", .right),
         ])
         for row in rows {
             let sent = row.sent.map { Figure.grouped($0 &+ (row.sentIos ?? 0)) } ?? "-"
-            let openRate = row.openRate.map(Figure.percent) ?? "-"
+            let rates = [row.deliveredRate, row.openRate].map { $0.map(Figure.percent) ?? "-" }
+            let counts = [row.attempted, row.undelivered].map { $0.map(Figure.grouped) ?? "-" }
             table.add(
-                [row.deliveryId, row.tenant, sent, openRate]
+                [row.deliveryId, row.tenant, counts[0], sent, counts[1]] + rates
                     + [
                         row.impressions, row.clicks, row.dismissals, row.opens,
                         row.impressionsIos, row.clicksIos, row.dismissalsIos, row.opensIos,

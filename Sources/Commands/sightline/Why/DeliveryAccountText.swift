@@ -1,5 +1,6 @@
 internal import DeliveryDiagnosis
 internal import TrackingReport
+internal import TrackingRules
 internal import WireFormat
 
 /// A delivery's account for people: its counts by app and platform, and the findings.
@@ -12,16 +13,16 @@ struct DeliveryAccountText {
         ("impressions", .right), ("clicks", .right), ("opens", .right),
     ]
     /// The further columns where a sender has reported something.
-    private static let sends: [(title: String, kind: String)] = [
-        ("sent", "sent"), ("failed", "send_failed"), ("skipped", "send_skipped"),
-    ]
+    private static let sends = ["attempted", "sent", "undelivered", "failed", "skipped"]
 
     /// The counts of an app on a platform.
     private struct Counts {
         var verdicts: [String: UInt64] = [:]
         var hits: [String: UInt64] = [:]
+        var sentAndFailed: UInt64 = 0
 
         mutating func add(_ row: DeliveryAccountLine.Row) {
+            if row.verdict == "sent_and_failed" { self.sentAndFailed += row.events }
             let verdict = row.verdict.hasPrefix("suppressed") ? "suppressed" : row.verdict
             guard ["accepted", "duplicate", "suppressed", "rejected"].contains(verdict) else {
                 return
@@ -35,13 +36,18 @@ struct DeliveryAccountText {
         }
 
         func cells(hasSends: Bool) -> [String] {
-            let kinds =
-                ["impression", "click", "open"]
-                + (hasSends ? DeliveryAccountText.sends.map(\.kind) : [])
+            let kinds = ["impression", "click", "open"]
+            let facts = SendFacts(
+                sent: self.hits["sent"] ?? 0, failed: self.hits["send_failed"] ?? 0,
+                sentAndFailed: self.sentAndFailed)
+            let sends = [
+                facts.attempted, facts.sent, facts.undelivered, facts.failed,
+                self.hits["send_skipped"] ?? 0,
+            ]
             let counts =
                 [self.verdicts.values.reduce(0, +)]
                 + ["accepted", "duplicate", "suppressed", "rejected"].map { self.verdicts[$0] ?? 0 }
-                + kinds.map { self.hits[$0] ?? 0 }
+                + kinds.map { self.hits[$0] ?? 0 } + (hasSends ? sends : [])
             return counts.map { Figure.grouped(Int(clamping: $0)) }
         }
     }
@@ -54,7 +60,7 @@ struct DeliveryAccountText {
         let hasSends = account.figures?.hasSends ?? false
         var columns = Self.columns
         if hasSends {
-            for (title, _) in Self.sends { columns.append((title: title, alignment: .right)) }
+            for title in Self.sends { columns.append((title: title, alignment: .right)) }
         }
         var table = TextTable(columns)
         for (place, counts) in counts.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
@@ -76,14 +82,18 @@ struct DeliveryAccountText {
         self.lines = lines
     }
 
-    /// What a push service took, and the rates of it.
+    /// What a push service took of what was attempted, and the rates of both.
     private static func text(_ figures: DeliveryFigures) -> String {
-        let delivered = figures.others.sent &+ figures.ios.sent
+        func told(_ count: UInt64?) -> String { Figure.grouped(Int(clamping: count ?? 0)) }
         let rates = [
+            ("delivered rate", figures.deliveredRate),
             ("impressions without iOS", figures.impressionsOfDelivered),
             ("open rate", figures.openRate), ("click-through rate", figures.clickThroughRate),
         ].compactMap { name, rate in rate.map { "\(name) \(Figure.percent($0))" } }
-        return (["delivered \(Figure.grouped(Int(clamping: delivered)))"] + rates)
-            .joined(separator: ", ")
+        let counts = [
+            "delivered \(told(figures.sent))", "attempted \(told(figures.attempted))",
+            "undelivered \(told(figures.undelivered))",
+        ]
+        return (counts + rates).joined(separator: ", ")
     }
 }

@@ -16,12 +16,15 @@ struct SendLines {
                 .reduce(UInt64(0)) { $0 + $1.events }
             return (kind: kind, word: word, events: events)
         }
-        let isAnySent = counts.contains { $0.kind == "sent" && $0.events > 0 }
+        let sentAndFailed = own.filter { $0.verdict == "sent_and_failed" }
+            .reduce(UInt64(0)) { $0 + $1.events }
         self.lines = counts.filter { $0.events > 0 }.map { kind, word, events in
             let parts = own.filter { $0.verdict == "send" && $0.detail == "accepted " + kind }
-            // The ledger counts facts, and does not know whose they are.
+            // By reason nobody knows: the ledger counts facts, and not whose they are.
             let note =
-                kind == "send_failed" && isAnySent ? " (some of them may have been sent later)" : ""
+                kind == "send_failed" && sentAndFailed > 0
+                ? " (\(Self.grouped(sentAndFailed)) of these "
+                    + (sentAndFailed == 1 ? "was sent later)" : "were sent later)") : ""
             return Self.line(word, events, of: parts) + note
         }
     }

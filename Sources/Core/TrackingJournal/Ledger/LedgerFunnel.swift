@@ -1,4 +1,4 @@
-internal import TrackingRules
+package import TrackingRules
 
 /// The funnel of a delivery as the ledger counts it: the hits of its accepted events, by kind. iOS
 /// is separate, because it does not report every impression (D16, D20).
@@ -41,6 +41,9 @@ package struct LedgerFunnel: Sendable {
     package private(set) var failed = Count()
     /// Notifications that their sender skipped.
     package private(set) var skipped = Count()
+    /// Notifications of which an attempt failed and that a push service took. The two may be told
+    /// of different platforms, so that only its sum says anything.
+    private var sentAndFailed: UInt64 = 0
     /// Campaign Standard's notifications that a push service took.
     private var standardSent = Count()
     /// Triggers of an in-app message.
@@ -92,6 +95,12 @@ package struct LedgerFunnel: Sendable {
     /// Whether a sender has reported anything.
     package var hasSends: Bool { self.sent.sum | self.failed.sum | self.skipped.sum != 0 }
 
+    /// What its sender has told, on all platforms.
+    package var sends: SendFacts {
+        SendFacts(
+            sent: self.sent.sum, failed: self.failed.sum, sentAndFailed: self.sentAndFailed)
+    }
+
     /// Opens per notification that a push service took, on all platforms; nil without these, and
     /// for Classic.
     package var openRate: Double? { Self.ratio(self.standardOpens.sum, of: self.standardSent.sum) }
@@ -131,6 +140,11 @@ package struct LedgerFunnel: Sendable {
     /// Adds a row of impressions that showed nothing, which another row counts as well.
     fileprivate mutating func addNothingShown(_ row: Ledger.Row, isIOS: Bool) {
         self.nothingShown.add(row.count, isIOS)
+    }
+
+    /// Adds a row of notifications that were sent and that failed, which other rows count as well.
+    fileprivate mutating func addSentAndFailed(_ row: Ledger.Row) {
+        self.sentAndFailed &+= row.count
     }
 
     /// Whether it is busier. The names decide between equally busy ones, so that the order is
@@ -183,6 +197,11 @@ extension Ledger {
                     delivery?.addNothingShown(row, isIOS: isIOS)
                     continue
                 }
+                if row.key.outcome == .sentAndFailed {
+                    delivery = delivery ?? LedgerFunnel(row.key, isInApp: false)
+                    delivery?.addSentAndFailed(row)
+                    continue
+                }
                 guard case .accepted(let kinds) = row.key.outcome.meaning else { continue }
                 if facts.product == .firebase {
                     message = message ?? LedgerFunnel(row.key, isInApp: true)
@@ -195,7 +214,7 @@ extension Ledger {
                 }
             }
             for funnel in [delivery, message] {
-                // A warning alone, whose hits the ledger has no longer, is no funnel.
+                // What counts hits again that the ledger has no longer is no funnel.
                 if let funnel, funnel.hits > 0 { funnels.add(funnel, limit: limit) }
             }
         }

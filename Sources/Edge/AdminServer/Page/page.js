@@ -175,15 +175,15 @@ const showDeliveries = (stats) => {
   const sent = (row) => {
     if (row.sent == null) return cell('–');
     const made = cell(numbers.format(row.sent + row.sent_ios));
-    for (const name of ['failed', 'skipped']) {
+    for (const name of ['undelivered', 'failed', 'skipped']) {
       if (row[name]) made.append(span('faint parts', `${numbers.format(row[name])}\u00a0${name}`));
     }
     return made;
   };
   fill('deliveries', busiest.filter((row) => !row.is_in_app).map((row) => {
-    return [named(row), sent(row), rate(row.open_rate), rate(row.click_through_rate), counted(row.impressions, null, 'apart'), counted(row.clicks, row.click_ratio), cell(numbers.format(row.dismissals)), counted(row.opens, row.open_ratio),
+    return [named(row), sent(row), rate(row.delivered_rate), rate(row.open_rate), rate(row.click_through_rate), counted(row.impressions, null, 'apart'), counted(row.clicks, row.click_ratio), cell(numbers.format(row.dismissals)), counted(row.opens, row.open_ratio),
       cell(numbers.format(row.impressions_ios), 'apart'), cell(numbers.format(row.clicks_ios)), cell(numbers.format(row.dismissals_ios)), cell(numbers.format(row.opens_ios))];
-  }), 12, nothing);
+  }), 13, nothing);
   if (stats.ledger.time == null) return;
   $('deliveries-note').textContent = 'Those with the most hits in the last 24 hours, each with all hits that the ledger has of it; clicks are openings and dismissals together, shares are clicks and opens per impression, rates per notification sent. '
     + `iOS is separate: it does not report every impression. ${numbers.format(count)} ${count === 1 ? 'delivery has' : 'deliveries have'} hits.`;

@@ -157,10 +157,14 @@ extension Statistics.Funnel {
         self.clickRatio = funnel.clickRatio
         self.openRatio = funnel.openRatio
         guard funnel.hasSends else { return }
+        let sends = funnel.sends
+        self.attempted = Int(clamping: sends.attempted)
         self.sent = Int(clamping: funnel.sent.other)
         self.sentIos = Int(clamping: funnel.sent.ios)
-        self.failed = Int(clamping: funnel.failed.sum)
+        self.failed = Int(clamping: sends.failed)
         self.skipped = Int(clamping: funnel.skipped.sum)
+        self.undelivered = Int(clamping: sends.undelivered)
+        self.deliveredRate = sends.deliveredRate
         self.openRate = funnel.openRate
         self.clickThroughRate = funnel.clickThroughRate
     }
