@@ -396,7 +396,7 @@ let testTargets: [Target] = [
         "AdminServerTests",
         [
             "Delivery", "ServerConfiguration", "ServerTestSupport", "Telemetry", "TestSupport",
-            "TrackingJournal", "TrackingRules", "TrackingServer",
+            "TrackingJournal", "TrackingRules", "TrackingServer", "WireFormat",
         ] + edge + service + libraries("HTTPTypes", "Hummingbird", "HummingbirdTesting")),
     tests(
         "CampaignSinkTests",

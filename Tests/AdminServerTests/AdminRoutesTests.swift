@@ -27,7 +27,8 @@ struct AdminRoutesTests {
         let statistics = StatisticsService(
             version: "1.2.3", historySeconds: 10, registry: metrics.registry,
             notReadyReasons: { board.notReadyReasons }, sinks: NoSinks(),
-            rejections: RejectionLog(maxRows: 10), ledger: { Ledger() })
+            rejections: RejectionLog(maxRows: 10), ledger: { Ledger() },
+            deliveries: PutTotals())
         let routes = AdminRoutes(
             build: Build(version: "1.2.3"), registry: metrics.registry,
             notReadyReasons: { board.notReadyReasons },

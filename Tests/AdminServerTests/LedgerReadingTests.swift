@@ -6,8 +6,10 @@ internal import Testing
 
 internal import AdminProtocol
 @testable internal import AdminServer
+@testable internal import TrackingJournal
+internal import TrackingRules
 @testable internal import TrackingServer
-internal import TrackingJournal
+internal import WireFormat
 
 struct LedgerReadingTests {
     /// A journal that counts who asks it for the ledger.
@@ -21,11 +23,14 @@ struct LedgerReadingTests {
         }
     }
 
-    private func service(_ ledger: @escaping @Sendable () async -> Ledger) -> StatisticsService {
+    private func service(
+        _ deliveries: PutTotals = PutTotals(),
+        _ ledger: @escaping @Sendable () async -> Ledger
+    ) -> StatisticsService {
         StatisticsService(
             version: "1.2.3", historySeconds: 10, registry: ServerMetrics().registry,
             notReadyReasons: { [] }, sinks: NoSinks(), rejections: RejectionLog(maxRows: 10),
-            ledger: ledger)
+            ledger: ledger, deliveries: deliveries)
     }
 
     @Test(
@@ -39,7 +44,7 @@ struct LedgerReadingTests {
         for _ in 0..<100 { reading.passSecond() }
         begun.append(reading.begin())
         #expect(begun == [true, false, false])
-        reading.end(LedgerReading.Figures(Ledger(), time: 7), rows: row.rows)
+        reading.end(LedgerReading.Figures(Ledger(), totals: [], time: 7), rows: row.rows)
         #expect(reading.figures.ledger.time == 7)
         for second in 1...row.seconds {
             reading.passSecond()
@@ -66,6 +71,44 @@ struct LedgerReadingTests {
             for _ in 0..<5 { _ = try await service.document() }
             #expect(source.readings == count)
             service.read(elapsed: .seconds(1))
+        }
+    }
+
+    /// A ledger of a delivery that was sent to 30 recipients.
+    private static let sent: Ledger = {
+        let subject = "app".withBytes { app in
+            "56c4".withBytes {
+                LedgerSubject(platform: .ios, product: .standard, app: app, delivery: $0).bytes
+            }
+        }
+        var delta = LedgerDelta()
+        delta.add(
+            "default".withBytes {
+                LedgerKey(
+                    hour: .max, tenant: $0, subject: subject,
+                    outcome: .accepted(HitKinds(.sent)), detail: "")
+            }, 30)
+        var ledger = Ledger()
+        ledger.apply(delta)
+        return ledger
+    }()
+
+    @Test("a delivery whose totals differ is in the quality list, and without totals it is not")
+    func totals() async throws {
+        var totals = DeliveryTotals(tenant: "default", delivery: "56c4")
+        totals.platforms = [.init(delivered: 60)]
+        let rows: [(PutTotals, [String])] = [
+            (PutTotals([totals]), ["TOTALS_DIFFER"]), (PutTotals(), []),
+            // deliveries.db cannot be read: the page shows what it can.
+            (PutTotals([totals], isReadable: false), []),
+        ]
+        for (deliveries, codes) in rows {
+            let service = self.service(deliveries) { Self.sent }
+            _ = try await service.document()
+            #expect(service.statistics.quality.map(\.code) == codes)
+            #expect(service.statistics.deliveries.count == 1)
+            _ = try await service.document()
+            #expect(deliveries.readings == 1, "not with every request")
         }
     }
 

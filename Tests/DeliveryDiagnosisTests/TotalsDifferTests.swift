@@ -3,6 +3,7 @@
 internal import Testing
 @testable internal import TrackingJournal
 internal import TrackingRules
+internal import WireFormat
 
 struct TotalsDifferTests {
     private typealias Rows = DeliveryDiagnosisTests
@@ -38,6 +39,39 @@ struct TotalsDifferTests {
                 "4,100 messages were delivered by the totals that were put, and 3,900 by the facts")
         )
         #expect(finding.figures.map(\.value) == [200, 4100, 3900])
+    }
+
+    @Test("the troubles of all deliveries have it too, each tenant's by its own totals")
+    func troubles() {
+        var delta = LedgerDelta()
+        let subject = "app".withBytes { app in
+            "56c4".withBytes {
+                LedgerSubject(platform: .ios, product: .standard, app: app, delivery: $0).bytes
+            }
+        }
+        for tenant in ["a", "b", "c"] {
+            delta.add(
+                tenant.withBytes {
+                    LedgerKey(
+                        hour: 500_000, tenant: $0, subject: subject,
+                        outcome: .accepted(HitKinds(.sent)), detail: "")
+                }, 100)
+        }
+        var ledger = Ledger()
+        ledger.apply(delta)
+        let totals = [("a", 120), ("b", 119)].map { tenant, delivered in
+            var totals = DeliveryTotals(tenant: tenant, delivery: "56c4")
+            totals.platforms = [.init(delivered: delivered)]
+            return totals
+        }
+        #expect(ledger.deliveriesToCompare() == ["56c4"])
+        #expect(ledger.deliveriesToCompare("77") == ["77"])
+        for (tenant, found) in [(nil, ["a"]), ("a", ["a"]), ("b", [])] as [(String?, [String])] {
+            let troubles = ledger.troubles(tenant: tenant, limit: 9, totals: totals, hour: 500_000)
+            #expect(troubles.map(\.tenant) == found)
+            #expect(troubles.allSatisfy { $0.code == "TOTALS_DIFFER" && $0.events == 20 })
+        }
+        #expect(ledger.troubles(limit: 9, hour: 500_000).isEmpty)
     }
 
     @Test("without facts of a sender, or without a number delivered, nothing differs")

@@ -1,4 +1,4 @@
-internal import TrackingJournal
+package import TrackingJournal
 internal import TrackingRules
 internal import WireFormat
 
@@ -34,9 +34,10 @@ extension Ledger {
     ///   - tenant: the tenant of the deliveries; nil for all.
     ///   - delivery: the only delivery to look at; nil for all.
     ///   - limit: the maximum number of lines.
+    ///   - totals: what tenants have put of deliveries; of `deliveriesToCompare` it is enough.
     ///   - hour: now, in hours since 1970.
     package func troubles(
-        tenant: String? = nil, delivery: String? = nil, limit: Int,
+        tenant: String? = nil, delivery: String? = nil, limit: Int, totals: [DeliveryTotals] = [],
         hour: UInt32 = DeliveryAccount.currentHour()
     ) -> [DeliveryTrouble] {
         var order = SendOrder()
@@ -47,11 +48,13 @@ extension Ledger {
             rows[place, default: []].append(row)
             if row.outcome.isSendAttempt { order.add(place, app: row.app, at: index) }
         }
+        let put = Dictionary(totals.map { (DeliveryPlace($0), $0) }) { first, _ in first }
         let troubles = rows.flatMap { place, own -> [DeliveryTrouble] in
             guard delivery.map({ ExactText($0) == place.delivery }) ?? true else { return [] }
             let before = order.before(place).flatMap { rows[$0] } ?? []
             let diagnosis = DeliveryDiagnosis(
-                of: place.delivery.text, rows: own, unnamed: [], before: before, hour: hour)
+                of: place.delivery.text, rows: own, unnamed: [], before: before, hour: hour,
+                totals: put[place])
             return diagnosis.findings.map {
                 DeliveryTrouble(
                     tenant: place.tenant, delivery: place.delivery.text, code: $0.code.rawValue,
@@ -66,10 +69,26 @@ extension Ledger {
     }
 }
 
+extension Ledger {
+    /// The ids of the deliveries that `troubles` compares with what was put of them, at most
+    /// `maxCompared`.
+    ///
+    /// - Parameter delivery: the only delivery that it looks at; nil for all.
+    package func deliveriesToCompare(_ delivery: String? = nil) -> [String] {
+        delivery.map { [$0] } ?? self.sentDeliveries()
+    }
+}
+
 /// A delivery of a tenant.
 private struct DeliveryPlace: Hashable {
     let tenant: String
     let delivery: ExactText
+}
+
+extension DeliveryPlace {
+    init(_ totals: DeliveryTotals) {
+        self.init(tenant: totals.tenant, delivery: ExactText(totals.delivery))
+    }
 }
 
 /// Which delivery was sent before which, as `Ledger.countsBefore` finds it.

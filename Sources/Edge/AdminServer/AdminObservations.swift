@@ -35,15 +35,14 @@ package struct AdminObservations {
     ///   - recovery: judges kept events again for the socket.
     ///   - subjects: forgets subjects for the socket.
     ///   - ledger: returns the ledger's present state.
-    ///   - totals: returns what tenants have put of a delivery, or one of them.
+    ///   - deliveries: tells what tenants have put of deliveries.
     ///   - notReadyReasons: returns the reasons why the server is not ready, for people;
     ///     empty if it is.
     ///   - onListening: called with the page's URL once the port is bound.
     package func services(
         build: Build, directory: String, registry: MetricsRegistry, sinks: any SinkOperator,
         ledger: @escaping @Sendable () async -> Ledger,
-        totals: @escaping @Sendable (String, _ tenant: String?) async throws -> [DeliveryTotals],
-        tap: VerdictTap,
+        deliveries: any DeliveryTotalsStoring, tap: VerdictTap,
         recovery: any EventRecovery, subjects: any SubjectForgetting,
         notReadyReasons: @escaping @Sendable () -> [String],
         logger: Logger,
@@ -52,7 +51,7 @@ package struct AdminObservations {
         let statistics = StatisticsService(
             version: build.version, historySeconds: self.configuration.historySeconds,
             registry: registry, notReadyReasons: notReadyReasons, sinks: sinks,
-            rejections: self.rejections, ledger: ledger)
+            rejections: self.rejections, ledger: ledger, deliveries: deliveries)
         let routes = AdminRoutes(
             build: build, registry: registry, notReadyReasons: notReadyReasons,
             statistics: statistics,
@@ -60,7 +59,7 @@ package struct AdminObservations {
         let socket = AdminSocket(
             directory: directory, configuration: self.configuration,
             routes: routes, sinks: SinkRoutes(sinks: sinks),
-            ledger: LedgerRoutes(ledger: ledger, totals: totals),
+            ledger: LedgerRoutes(ledger: ledger, deliveries: deliveries),
             tap: TapRoutes(tap: tap), quarantine: QuarantineRoutes(recovery: recovery),
             privacy: PrivacyRoutes(subjects: subjects), logger: logger)
         guard let address = self.configuration.address else { return [statistics, socket] }

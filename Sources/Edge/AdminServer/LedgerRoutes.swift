@@ -6,8 +6,8 @@ internal import TrackingJournal
 /// a flag's value as a client sent it.
 struct LedgerRoutes: Sendable {
     let ledger: @Sendable () async -> Ledger
-    /// What tenants have put of a delivery.
-    let totals: @Sendable (String, _ tenant: String?) async throws -> [DeliveryTotals]
+    /// What tenants have put of deliveries.
+    let deliveries: any DeliveryTotalsStoring
 
     func add(to router: Router<BasicRequestContext>) {
         router.get("/ledger") { request, _ in
@@ -16,7 +16,8 @@ struct LedgerRoutes: Sendable {
                 return AdminAnswer.text(.badRequest, "delivery has to be the delivery's id")
             }
             let tenant = query["tenant"].map(String.init)
-            let totals = try await self.totals(String(delivery), tenant)
+            let totals = try await self.deliveries.totals(
+                of: String(delivery), tenant: tenant)
             let accounts = await self.ledger().accounts(
                 of: String(delivery), tenant: tenant, totals: totals)
             return try AdminAnswer.json(.ok, accounts.map(DeliveryAccountLine.init))
@@ -35,9 +36,11 @@ struct LedgerRoutes: Sendable {
             guard let limit = query["limit"].flatMap({ Int($0) }), limit > 0 else {
                 return AdminAnswer.text(.badRequest, "limit has to be a number above 0")
             }
-            let troubles = await self.ledger().troubles(
-                tenant: query["tenant"].map(String.init),
-                delivery: query["delivery"].map(String.init), limit: limit)
+            let (ledger, delivery) = (await self.ledger(), query["delivery"].map(String.init))
+            let totals = await self.deliveries.known(ofAny: ledger.deliveriesToCompare(delivery))
+            let troubles = ledger.troubles(
+                tenant: query["tenant"].map(String.init), delivery: delivery, limit: limit,
+                totals: totals)
             return try AdminAnswer.json(.ok, troubles)
         }
         router.get("/ledger/versions") { request, _ in

@@ -105,7 +105,7 @@ package struct Application: Sendable {
             spans: self.spans?.counts)
         let admin = observations.services(
             build: build, directory: directory, registry: metrics.registry, sinks: stores.sinks,
-            ledger: { await journal.ledger() }, totals: stores.deliveries.totals, tap: ingest.tap,
+            ledger: { await journal.ledger() }, deliveries: stores.deliveries, tap: ingest.tap,
             recovery: Recovery(of: stores.quarantine?.file, record: ingest.recover),
             subjects: stores.eraser, notReadyReasons: { board.notReadyReasons }, logger: logger,
             onListening: { address in

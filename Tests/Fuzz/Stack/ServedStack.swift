@@ -206,4 +206,6 @@ private struct NothingToKeep: DeliveryTotalsStoring {
     ) async throws -> [Int] { [] }
 
     func totals(of delivery: String, tenant: String?) async throws -> [DeliveryTotals] { [] }
+
+    func totals(ofAny deliveries: [String]) async throws -> [DeliveryTotals] { [] }
 }

@@ -56,6 +56,23 @@ struct DeliveryTotalsFileTests {
         #expect(DeliveryTotals(delivery: "x").delivered == nil)
     }
 
+    @Test("the totals of several deliveries are those of each tenant, by id")
+    func several() async throws {
+        try await TestDirectory.with { directory in
+            let file = try Self.file(in: directory)
+            for tenant in ["a", "b"] {
+                let put = Self.named("1", "2", "3") + [Self.whole]
+                #expect(try await file.put(put, of: tenant, now: Self.now) == [])
+            }
+            let found = try await file.totals(ofAny: ["56c4", "2", "unknown"])
+            #expect(found.map { $0.tenant + $0.delivery } == ["a2", "b2", "a56c4", "b56c4"])
+            #expect(found.map(\.platforms.count) == [0, 0, 3, 3])
+            #expect(try await file.totals(ofAny: []) == [])
+            let many = (0..<Ledger.maxCompared).map { "\($0)" }
+            #expect(try await file.totals(ofAny: many).count == 6)
+        }
+    }
+
     @Test("the newest put of a delivery replaces the one before wholly, and no other tenant's")
     func replaced() async throws {
         try await TestDirectory.with { directory in

@@ -14,18 +14,20 @@ struct LedgerSource {
     /// - Throws: `AdminSocketError`, `DatabaseFileError`, `FileFormatError`, or SQLite's error.
     func accounts(of delivery: String, tenant: String?) async throws -> [DeliveryAccountLine] {
         try await self.read("/ledger", [("delivery", delivery), ("tenant", tenant)]) { ledger in
-            ledger.accounts(
-                of: delivery, tenant: tenant, totals: try self.totals(of: delivery, tenant: tenant)
-            ).map(DeliveryAccountLine.init)
+            let totals = try self.totals { database in
+                try DeliveryTotalsFile.totals(of: delivery, tenant: tenant, in: database)
+            }
+            return ledger.accounts(of: delivery, tenant: tenant, totals: totals)
+                .map(DeliveryAccountLine.init)
         }
     }
 
-    /// What tenants have put of a delivery, from the files of a stopped server.
-    private func totals(of delivery: String, tenant: String?) throws -> [DeliveryTotals] {
+    /// What tenants have put of deliveries, from the files of a stopped server.
+    private func totals(
+        _ read: (Database) throws -> [DeliveryTotals]
+    ) throws -> [DeliveryTotals] {
         do {
-            return try DeliveryNamesFile.database(in: self.dataDirectory).read { database in
-                try DeliveryTotalsFile.totals(of: delivery, tenant: tenant, in: database)
-            }
+            return try DeliveryNamesFile.database(in: self.dataDirectory).read(read)
         } catch DatabaseFileError.missing {
             // A server of an earlier build.
             return []
@@ -52,7 +54,14 @@ struct LedgerSource {
         try await self.read(
             "/ledger/troubles",
             [("delivery", delivery), ("tenant", tenant), ("limit", "\(limit)")]
-        ) { ledger in ledger.troubles(tenant: tenant, delivery: delivery, limit: limit) }
+        ) { ledger in
+            let totals = try self.totals { database in
+                try DeliveryTotalsFile.totals(
+                    ofAny: ledger.deliveriesToCompare(delivery), in: database)
+            }
+            return ledger.troubles(
+                tenant: tenant, delivery: delivery, limit: limit, totals: totals)
+        }
     }
 
     /// The deliveries of which a version differs from the others, those with the most events first.

@@ -112,6 +112,11 @@ package struct Ledger: Sendable {
         self.rows.lazy.map { LedgerCount(key: $0.key, count: $0.count) }
     }
 
+    /// All rows, not decoded, those that came last first.
+    var newestCounts: some Sequence<LedgerCount> {
+        self.rows.lazy.reversed().map { LedgerCount(key: $0.key, count: $0.count) }
+    }
+
     /// The rows of a tenant's delivery, newest first; those without a delivery where it is empty,
     /// and among them the tenant's `other`.
     ///

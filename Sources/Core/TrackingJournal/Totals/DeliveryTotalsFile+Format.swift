@@ -88,6 +88,17 @@ extension DeliveryTotalsFile {
             ["id": Data(delivery.utf8), "tenant": tenant.map { Data($0.utf8) }], in: database)
     }
 
+    /// The totals of several deliveries, of each tenant, by id and tenant.
+    ///
+    /// - Throws: SQLite's error, or `RowDecodingError` for values that no build has written.
+    package static func totals(
+        ofAny deliveries: [String], in database: Database
+    ) throws -> [DeliveryTotals] {
+        try Self.totals(
+            where: "id IN (\(databaseQuestionMarks(count: deliveries.count)))",
+            StatementArguments(deliveries.map { Data($0.utf8) }), in: database)
+    }
+
     /// The totals of all deliveries, of one tenant or of each, by id and tenant.
     ///
     /// - Throws: SQLite's error, or `RowDecodingError` for values that no build has written.

@@ -80,6 +80,12 @@ package struct DeliveryTotalsFile: DeliveryTotalsStoring {
         try await self.file.read { try Self.totals(of: delivery, tenant: tenant, in: $0) }
     }
 
+    /// The totals of several deliveries, of each tenant.
+    package func totals(ofAny deliveries: [String]) async throws -> [DeliveryTotals] {
+        if deliveries.isEmpty { return [] }
+        return try await self.file.read { try Self.totals(ofAny: deliveries, in: $0) }
+    }
+
     /// What is left of the tenant's share.
     private struct Room {
         private let maxRows: Int

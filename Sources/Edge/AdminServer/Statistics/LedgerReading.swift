@@ -33,10 +33,12 @@ struct LedgerReading {
 
         /// Reads a ledger.
         ///
-        /// - Parameter time: now, in seconds since 1970.
-        init(_ ledger: Ledger, time: Double) {
+        /// - Parameters:
+        ///   - totals: what tenants have put of its deliveries.
+        ///   - time: now, in seconds since 1970.
+        init(_ ledger: Ledger, totals: [DeliveryTotals], time: Double) {
             self.deliveries = Statistics.Deliveries(ledger, time: time)
-            self.quality = [Statistics.Trouble](ledger)
+            self.quality = [Statistics.Trouble](ledger, totals)
             self.ledger = Statistics.LedgerFigures(LedgerTotals(ledger), time: time)
         }
     }
@@ -81,8 +83,8 @@ extension [Statistics.Trouble] {
     private static let maxCount = 10
 
     /// The findings on deliveries, without their sentences: those may quote what a client sent.
-    init(_ ledger: Ledger) {
-        self = ledger.troubles(limit: Self.maxCount).map(Statistics.Trouble.init)
+    init(_ ledger: Ledger, _ totals: [DeliveryTotals]) {
+        self = ledger.troubles(limit: Self.maxCount, totals: totals).map(Statistics.Trouble.init)
     }
 }
 

@@ -20,6 +20,7 @@ struct StatisticsService: Service {
     private let sinks: any SinkOperator
     private let rejections: RejectionLog
     private let ledger: @Sendable () async -> Ledger
+    private let deliveries: any DeliveryTotalsStoring
     private let clock: any Clock<Duration>
     private let state: SharedState
 
@@ -36,12 +37,14 @@ struct StatisticsService: Service {
     ///
     /// - Parameters:
     ///   - ledger: returns the ledger's present state.
+    ///   - deliveries: tells what tenants have put of deliveries.
     ///   - clock: used to wait between readings; tests substitute it.
     init(
         version: String, historySeconds: Int, registry: MetricsRegistry,
         notReadyReasons: @escaping @Sendable () -> [String], sinks: any SinkOperator,
         rejections: RejectionLog,
         ledger: @escaping @Sendable () async -> Ledger,
+        deliveries: any DeliveryTotalsStoring,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.version = version
@@ -50,6 +53,7 @@ struct StatisticsService: Service {
         self.sinks = sinks
         self.rejections = rejections
         self.ledger = ledger
+        self.deliveries = deliveries
         self.clock = clock
         self.state = SharedState(capacity: historySeconds)
         self.read(elapsed: .zero)
@@ -76,7 +80,9 @@ struct StatisticsService: Service {
     private func readLedger() async {
         guard self.state.ledger.withLock({ $0.begin() }) else { return }
         let ledger = await self.ledger()
-        let figures = LedgerReading.Figures(ledger, time: Date().timeIntervalSince1970)
+        let totals = await self.deliveries.known(ofAny: ledger.deliveriesToCompare())
+        let figures = LedgerReading.Figures(
+            ledger, totals: totals, time: Date().timeIntervalSince1970)
         self.state.ledger.withLock { $0.end(figures, rows: ledger.rowCount) }
     }
 
