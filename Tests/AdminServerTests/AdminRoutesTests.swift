@@ -139,7 +139,7 @@ struct AdminRoutesTests {
     func page() throws {
         let page = AdminPage()
         let text = String(buffer: page.bytes)
-        #expect(text.utf8.count < 40 << 10)
+        #expect(text.utf8.count < 44 << 10)
         #expect(!text.contains("src=\"") && !text.contains("rel=\"stylesheet\""))
         #expect(!text.contains("innerHTML") && !text.contains("<style></style>"))
         let addresses = text.matches(of: try Regex("https?://[^'\"\\s)]*")).map { text[$0.range] }

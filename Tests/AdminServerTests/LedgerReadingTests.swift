@@ -44,7 +44,7 @@ struct LedgerReadingTests {
         for _ in 0..<100 { reading.passSecond() }
         begun.append(reading.begin())
         #expect(begun == [true, false, false])
-        reading.end(LedgerReading.Figures(Ledger(), totals: [], time: 7), rows: row.rows)
+        reading.end(Self.figures(Ledger()), rows: row.rows)
         #expect(reading.figures.ledger.time == 7)
         for second in 1...row.seconds {
             reading.passSecond()
@@ -74,24 +74,101 @@ struct LedgerReadingTests {
         }
     }
 
-    /// A ledger of a delivery that was sent to 30 recipients.
-    private static let sent: Ledger = {
-        let subject = "app".withBytes { app in
-            "56c4".withBytes {
-                LedgerSubject(platform: .ios, product: .standard, app: app, delivery: $0).bytes
-            }
-        }
+    /// Rows of a ledger: the delivery, the outcome, its detail's bytes, and the count.
+    private typealias Rows = [(String, LedgerOutcome, [UInt8], UInt32)]
+
+    private static func ledger(_ rows: Rows) -> Ledger {
         var delta = LedgerDelta()
-        delta.add(
-            "default".withBytes {
-                LedgerKey(
-                    hour: .max, tenant: $0, subject: subject,
-                    outcome: .accepted(HitKinds(.sent)), detail: "")
-            }, 30)
+        for (delivery, outcome, detail, count) in rows {
+            let subject = "app".withBytes { app in
+                delivery.withBytes {
+                    LedgerSubject(platform: .ios, product: .standard, app: app, delivery: $0).bytes
+                }
+            }
+            delta.add(
+                "default".withBytes {
+                    LedgerKey(
+                        hour: .max, tenant: $0, subject: subject, outcome: outcome,
+                        detail: String(decoding: detail, as: UTF8.self))
+                }, count)
+        }
         var ledger = Ledger()
         ledger.apply(delta)
         return ledger
-    }()
+    }
+
+    private static func figures(
+        _ ledger: Ledger, _ put: PutDeliveries = PutDeliveries()
+    ) -> LedgerReading.Figures {
+        LedgerReading.Figures(ledger, LedgerReading.funnels(of: ledger, time: 7), put, time: 7)
+    }
+
+    /// A delivery that was sent to 30 recipients.
+    private static let sent = Self.ledger([("56c4", .accepted(HitKinds(.sent)), [], 30)])
+
+    @Test("a busy delivery has the few most frequent reasons, and its versions where one differs")
+    func details() throws {
+        let (sent, failed) = (
+            LedgerOutcome.accepted(HitKinds(.sent)), LedgerOutcome.accepted(HitKinds(.sendFailed))
+        )
+        let impression = LedgerOutcome.accepted(HitKinds(.impression)).rawValue
+        let reasons = SendReason.allCases.prefix(Statistics.Funnel.maxReasons + 1)
+        var rows: Rows = [("56c4", sent, [], 9), ("56c4", failed, [], 60), ("77", sent, [], 1)]
+        for (place, reason) in reasons.enumerated() {
+            let detail = [failed.rawValue, SendMark(reason: reason).rawValue]
+            rows.append(("56c4", .send, detail, UInt32(20 - place)))
+        }
+        // Of each further version half of what the others report is missing.
+        for number in 0...Statistics.Funnel.maxVersions {
+            let name = Array("v\(number)".utf8)
+            rows.append(("56c4", .version, [sent.rawValue] + name, 100))
+            rows.append(("56c4", .version, [impression] + name, number == 5 ? 10 : 90))
+        }
+        let busiest = Self.figures(Self.ledger(rows)).deliveries.busiest
+        let (row, other) = (try #require(busiest.first), try #require(busiest.last))
+        #expect(row.failedFor?.map(\.reason) == reasons.dropLast().map { "\($0.name)" })
+        #expect(row.failedFor?.map(\.count) == [20, 19, 18, 17])
+        let versions = try #require(row.versions)
+        #expect(versions.count == Statistics.Funnel.maxVersions)
+        #expect(versions.map(\.version).prefix(3) == ["v5", "v0", "v1"])
+        #expect(versions.map(\.differs) == [true] + [Bool](repeating: false, count: 7))
+        #expect(versions.first?.impressions == 10 && versions.first?.sent == 100)
+        #expect(other.failedFor == nil && other.versions == nil)
+    }
+
+    @Test("a delivery has the name that its tenant put, and those without a hit stand behind it")
+    func names() {
+        func totals(_ delivery: String, tenant: String = "default") -> DeliveryTotals {
+            var totals = DeliveryTotals(tenant: tenant, delivery: delivery)
+            totals.name = "Name \(delivery) of \(tenant)"
+            totals.platforms = [
+                .init(platform: .ios, sent: 5, delivered: 4), .init(platform: .android, failed: 1),
+            ]
+            return totals
+        }
+        let known = [totals("56c4", tenant: "a"), totals("56c4")]
+        let recent = (0..<12).map { totals("d\($0)") }
+        let deliveries = Self.figures(
+            Self.sent, PutDeliveries(known: known, recent: [totals("56c4")] + recent)
+        ).deliveries
+        #expect(deliveries.busiest.map(\.name) == ["Name 56c4 of default"])
+        #expect(deliveries.put?.map(\.deliveryId) == (0..<9).map { "d\($0)" }, "ten together")
+        #expect(deliveries.put?.first?.sent == 5 && deliveries.put?.first?.delivered == 4)
+        #expect(deliveries.put?.first?.failed == 1 && deliveries.count == 1)
+        // Ten that are busy leave no room.
+        let full = Self.ledger((0..<10).map { ("\($0)", .accepted(HitKinds(.sent)), [], 1) })
+        #expect(Self.figures(full, PutDeliveries(recent: recent)).deliveries.put == [])
+    }
+
+    @Test("a finding has its fixed words, and no text of a client")
+    func summary() {
+        let ledger = Self.ledger([
+            ("56c4", .refused(.suppressedFlagUnknown), Array("<b>on</b>".utf8), 3)
+        ])
+        let quality = Self.figures(ledger).quality
+        #expect(quality.map(\.code) == ["FLAG_UNKNOWN"])
+        #expect(quality.map(\.summary) == ["the tracking flag is neither on nor off"])
+    }
 
     @Test("a delivery whose totals differ is in the quality list, and without totals it is not")
     func totals() async throws {

@@ -33,4 +33,9 @@ final class PutTotals: DeliveryTotalsStoring {
             deliveries.contains { $0.equals(totals.delivery) }
         }
     }
+
+    func recentTotals(limit: Int) async throws -> [DeliveryTotals] {
+        guard self.isReadable else { throw Unreadable() }
+        return Array(self.stored.prefix(limit))
+    }
 }

@@ -206,6 +206,62 @@ def test_after_a_restart_the_page_shows_what_the_ledger_knows(make_server, loade
         assert complaints == []
 
 
+# A row of stats.json with the largest numbers, and with texts that look like markup.
+LARGE = {name: 412_345 for of in ("impressions", "clicks", "opens", "dismissals", "sent")
+         for name in (of, f"{of}_ios")} | {
+    "tenant": "default", "delivery_id": "56c4", "is_in_app": False, "display_errors": 0,
+    "name": "<b>Spring sale</b>", "attempted": 912_345, "undelivered": 87_655, "failed": 97_655,
+    "skipped": 123_456, "click_ratio": 0.757, "open_ratio": 0.514, "delivered_rate": 0.9039,
+    "open_rate": 0.453, "click_through_rate": 0.614,
+    "failed_for": [{"reason": "throttled", "count": 90_000},
+                   {"reason": "network", "count": 7_000}],
+    "versions": [
+        {"version": "<i>3.2</i>", "platform": "android", "differs": True, "sent": 50_000,
+         "reports": 0, "refused": 0, "impressions": 0, "clicks": 0, "opens": 0},
+        {"version": "3.1", "platform": "", "differs": False, "sent": 150_000,
+         "reports": 120_000, "refused": 3, "impressions": 110_000, "clicks": 9, "opens": 8}]}
+LINES = [
+    "Failed for throttled 90,000, network 7,000, other reasons 655"
+    " (10,000 of these were sent later)",
+    "Version <i>3.2</i> on android: 50,000 sent, 0 reports, 0 refused, 0 impressions, 0 clicks,"
+    " 0 opens" + "differs",
+    "Version 3.1: 150,000 sent, 120,000 reports, 3 refused, 110,000 impressions, 9 clicks, 8 opens"]
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_delivery_has_its_name_its_reasons_and_its_versions(make_server, width):
+    server = make_server().start()
+    figures = statistics(server)
+    figures["ledger"]["time"] = figures["time"]
+    figures["deliveries"] = {"count": 1, "busiest": [LARGE], "put": [
+        {"tenant": "default", "delivery_id": "77", "name": "Autumn", "sent": 4_100,
+         "delivered": 4_055, "failed": 45}, {"tenant": "default", "delivery_id": "78"}]}
+    figures["quality"] = [{"tenant": "default", "delivery_id": "56c4", "code": "FLAG_UNKNOWN",
+                           "summary": "neither on nor off", "events": 412_345}]
+    with open_page(server.admin, width=width) as (page, complaints):
+        page.route("**/stats.json", lambda route: route.fulfill(json=figures))
+        page.wait_for_selector("#deliveries .name")
+        lines = [line.text_content().replace("\N{NO-BREAK SPACE}", " ")
+                 for line in page.query_selector_all("#deliveries .line")]
+        assert lines == LINES + 2 * ["Totals that were put; nothing was reported"]
+        names = [name.text_content() for name in page.query_selector_all("#deliveries .name")]
+        assert names == ["<b>Spring sale</b>", "Autumn"]
+        shown = page.inner_text("#deliveries").replace("\N{NO-BREAK SPACE}", " ")
+        for text in ("90.4 %", "87,655 undelivered", "97,655 failed", "98.9 %", "45 failed"):
+            assert text in shown, shown
+        assert "FLAG_UNKNOWN" in page.inner_text("#quality")
+        assert "neither on nor off" in page.inner_text("#quality")
+        # Nothing is cut off: the page is as wide as the screen, and below a row each line too.
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        place = "document.querySelector('.scroll[aria-labelledby=deliveries-title]')"
+        if width == 1280:
+            assert page.evaluate(f"{place}.scrollWidth <= {place}.clientWidth")
+        for line in page.query_selector_all("#deliveries .line"):
+            box = line.bounding_box()
+            assert box["x"] + box["width"] <= width, line.text_content()
+        assert complaints == []
+
+
 @pytest.mark.parametrize("width, wide", [(390, True), (2000, False)])
 def test_a_table_that_is_wider_than_the_page_says_so(loaded, width, wide):
     with open_page(loaded.admin, width=width) as (page, _):

@@ -30,8 +30,8 @@ from test_terminal_commands import run
 SENDS, WHOLE = 2_000, 10_000
 KILLS = 12
 REQUEST = 40
-# Deliveries on the live page.
-BUSIEST = 10
+# Deliveries on the live page, and reasons of each.
+BUSIEST, MOST_REASONS = 10, 4
 SECONDS = 60
 SENT_FIGURES = ("attempted", "sent", "failed", "skipped", "undelivered")
 DISPLAYS = {number: name.removeprefix("PUSH_DISPLAY_").lower()
@@ -113,7 +113,17 @@ class Expected:
             row |= {name: both[name] for name in ("attempted", "undelivered", "failed", "skipped")}
             row |= {name: self.rate(name)
                     for name in ("delivered_rate", "open_rate", "click_through_rate")}
+        row["failed_for"] = self.failed_for()
         return row
+
+    def failed_for(self) -> list[dict] | None:
+        """Why attempts failed: the few most frequent reasons."""
+        counts = collections.Counter()
+        for (verdict, why, _, kind), count in self.ledger.items():
+            if (verdict, kind) == ("send", "send_failed"):
+                counts[why] += count
+        most = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:MOST_REASONS]
+        return [{"reason": why, "count": count} for why, count in most] or None
 
     def why(self) -> dict:
         """The figures of `why --json`, and its rows added up."""
@@ -497,6 +507,13 @@ def check_page(server, story: Story, wanted: dict[str, Expected]) -> None:
     counts = sorted((delivery.hits for delivery in wanted.values()), reverse=True)
     assert [wanted[name].hits for name in busiest] == counts[:BUSIEST]
     assert differences({name: wanted[name].page() for name in busiest}, busiest) == []
+    names = {plant.delivery.name: f"Delivery {plant.delivery.name}" for plant in story.plants
+             if plant.total is not None}
+    assert {name: row["name"] for name, row in busiest.items() if "name" in row} == {
+        name: names[name] for name in busiest if name in names}
+    # The busiest leave no room.
+    assert told["deliveries"]["put"] == []
+    assert all(finding["summary"] for finding in told["quality"])
     found = sorted((finding["delivery_id"], finding["code"]) for finding in told["quality"])
     assert found == planted(story.plants)
 

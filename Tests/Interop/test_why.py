@@ -5,6 +5,7 @@ import json
 import os
 import socketserver
 import threading
+import urllib.request
 
 import grpc
 import pytest
@@ -349,6 +350,17 @@ def test_the_command_lists_what_was_sent_and_the_version_that_differs(make_serve
         assert ["3.1", "android", "100", "80", "0", "80", "0", "0"] in lines, text
         assert ["3.2", "android", "50", "0", "0", "0", "0", "0", "differs"] in lines, text
         assert ["3.3", "android", "60", "48", "0", "48", "0", "0"] in lines, text
+    with urllib.request.urlopen(f"{server.admin}stats.json", timeout=SECONDS) as answer:
+        busiest = {row["delivery_id"]: row for row in json.load(answer)["deliveries"]["busiest"]}
+    row = busiest[app.delivery]
+    assert row["failed_for"] == [{"reason": "throttled", "count": 3}]
+    assert row["failed"] - row["undelivered"] == 2
+    # Those that differ, and then the busiest.
+    versions = [(version["version"], version["platform"], version["differs"], version["sent"],
+                 version["impressions"]) for version in row["versions"]]
+    assert versions == [("3.2", "android", True, 50, 0), ("3.1", "android", False, 100, 80),
+                        ("3.3", "android", False, 60, 48)]
+    assert "versions" not in busiest[unsent.delivery]
     told = run("why", unsent.delivery, "--data-dir", server.directory).stdout
     assert "  failed 3: throttled 3" in told.splitlines(), told
 

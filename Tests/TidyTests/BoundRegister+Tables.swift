@@ -58,11 +58,12 @@ extension BoundRegister {
             "WebhookSink/AddressGuard"),
         BoundRow(
             .one("a document for the operator"), "AdminProtocol/Statistics",
-            "AdminProtocol/Statistics.Deliveries", "AdminProtocol/Statistics.History",
-            "AdminProtocol/Statistics.LedgerFigures", "AdminProtocol/Statistics.SinkHistory",
-            "AdminServer/LedgerReading.Figures", "AdminServer/StatisticsHistory",
+            "AdminProtocol/Statistics.Deliveries", "AdminProtocol/Statistics.Funnel",
+            "AdminProtocol/Statistics.History", "AdminProtocol/Statistics.LedgerFigures",
+            "AdminProtocol/Statistics.SinkHistory", "AdminServer/LedgerReading.Figures",
+            "AdminServer/PutDeliveries", "AdminServer/StatisticsHistory",
             "AdminServer/StatisticsReading", "DeliveryDiagnosis/DeliveryCounts",
-            "DeliveryDiagnosis/SendOrder",
+            "DeliveryDiagnosis/SendOrder", "DeliveryDiagnosis/VersionSplit.Counts",
             "TrackingJournal/Ledger.Funnels", "TrackingJournal/LedgerTotals",
             "TrackingServer/ActivityFigures"),
         BoundRow(

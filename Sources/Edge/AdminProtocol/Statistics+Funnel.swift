@@ -7,6 +7,8 @@ extension Statistics {
         package var deliveryId: String
         /// Whether it is an in-app message.
         package var isInApp: Bool
+        /// The name that was put; nil if there is none.
+        package var name: String?
         /// Impressions from platforms other than iOS.
         package var impressions = 0
         /// Impressions from iOS.
@@ -56,6 +58,10 @@ extension Statistics {
         /// Notifications that a push service took per attempted one, on all platforms; nil without
         /// these.
         package var deliveredRate: Double?
+        /// Why attempts failed, the most frequent reasons first; nil without failures.
+        package var failedFor: [Failures]?
+        /// The versions of its apps, those that differ first; nil if none differs.
+        package var versions: [Version]?
         /// Opens per notification that a push service took, on all platforms; nil without these,
         /// and for Classic.
         package var openRate: Double?

@@ -130,11 +130,15 @@ package struct Statistics: Codable, Sendable, Equatable {
         package var count = 0
         /// The deliveries with the most hits in the last 24 hours, the most first.
         package var busiest: [Funnel] = []
+        /// Deliveries without a hit whose totals were put, the last put first, as far as there is
+        /// room beside the busiest; nil from a server that does not tell of them.
+        package var put: [Totals]?
 
         /// The deliveries of a ledger; without arguments those of an empty one.
-        package init(count: Int = 0, busiest: [Funnel] = []) {
+        package init(count: Int = 0, busiest: [Funnel] = [], put: [Totals]? = nil) {
             self.count = count
             self.busiest = busiest
+            self.put = put
         }
     }
 
@@ -171,14 +175,19 @@ package struct Statistics: Codable, Sendable, Equatable {
         package var deliveryId: String
         /// The finding's code, e.g. `FLAG_UNKNOWN` (docs/why.md).
         package var code: String
+        /// What is wrong in fixed words, which quote nothing; nil from a server without them.
+        package var summary: String?
         /// The number of events that it concerns.
         package var events: Int
 
         /// What is wrong with a delivery.
-        package init(tenant: String, deliveryId: String, code: String, events: Int) {
+        package init(
+            tenant: String, deliveryId: String, code: String, summary: String? = nil, events: Int
+        ) {
             self.tenant = tenant
             self.deliveryId = deliveryId
             self.code = code
+            self.summary = summary
             self.events = events
         }
     }

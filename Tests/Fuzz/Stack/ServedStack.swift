@@ -208,4 +208,6 @@ private struct NothingToKeep: DeliveryTotalsStoring {
     func totals(of delivery: String, tenant: String?) async throws -> [DeliveryTotals] { [] }
 
     func totals(ofAny deliveries: [String]) async throws -> [DeliveryTotals] { [] }
+
+    func recentTotals(limit: Int) async throws -> [DeliveryTotals] { [] }
 }

@@ -73,6 +73,25 @@ struct DeliveryTotalsFileTests {
         }
     }
 
+    @Test("the totals that were put last come first, as many as are asked for")
+    func recent() async throws {
+        try await TestDirectory.with { directory in
+            let file = try Self.file(in: directory)
+            #expect(try await file.put(Self.named("9", "8"), of: "a", now: Self.now) == [])
+            #expect(try await file.put([Self.whole], of: "b", now: Self.now + 1) == [])
+            #expect(try await file.put(Self.named("1"), of: "a", now: Self.now + 2) == [])
+            // Put again, it is the newest.
+            #expect(try await file.put(Self.named("8"), of: "a", now: Self.now + 3) == [])
+            let all = ["8", "1", "56c4", "9"]
+            for limit in 0...5 {
+                let found = try await file.recentTotals(limit: limit)
+                #expect(found.map(\.delivery) == Array(all.prefix(limit)))
+                let whole = found.filter { $0.delivery == "56c4" }
+                #expect(whole.allSatisfy { $0.platforms.count == 3 })
+            }
+        }
+    }
+
     @Test("the newest put of a delivery replaces the one before wholly, and no other tenant's")
     func replaced() async throws {
         try await TestDirectory.with { directory in

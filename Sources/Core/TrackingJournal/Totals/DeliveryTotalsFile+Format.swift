@@ -110,15 +110,30 @@ extension DeliveryTotalsFile {
             ["tenant": tenant.map { Data($0.utf8) }], in: database)
     }
 
+    /// The totals that were put last, of each tenant. The index has them in this order, so that no
+    /// others are read.
+    static func recentTotals(
+        limit: Int, in database: Database
+    ) throws -> [DeliveryTotals] {
+        try Self.totals(
+            where: """
+                (id, tenant) IN
+                    (SELECT id, tenant FROM deliveries
+                    ORDER BY put_time DESC, id DESC, tenant DESC LIMIT :limit)
+                """, ["limit": limit], order: "put_time DESC, id DESC, tenant DESC",
+            in: database)
+    }
+
     private static func totals(
-        where condition: String, _ arguments: StatementArguments, in database: Database
+        where condition: String, _ arguments: StatementArguments, order: String = "id, tenant",
+        in database: Database
     ) throws -> [DeliveryTotals] {
         let rows = try Row.fetchCursor(
             database,
             sql: """
                 SELECT id, tenant, name, product, sent_time, platform, sent, delivered, failed
                 FROM deliveries LEFT JOIN platforms USING (id, tenant)
-                WHERE \(condition) ORDER BY id, tenant, platform
+                WHERE \(condition) ORDER BY \(order), platform
                 """, arguments: arguments)
         var all: [DeliveryTotals] = []
         while let row = try rows.next() {

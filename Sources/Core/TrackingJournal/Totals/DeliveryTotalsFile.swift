@@ -86,6 +86,11 @@ package struct DeliveryTotalsFile: DeliveryTotalsStoring {
         return try await self.file.read { try Self.totals(ofAny: deliveries, in: $0) }
     }
 
+    /// The totals that were put last, of each tenant.
+    package func recentTotals(limit: Int) async throws -> [DeliveryTotals] {
+        try await self.file.read { try Self.recentTotals(limit: limit, in: $0) }
+    }
+
     /// What is left of the tenant's share.
     private struct Room {
         private let maxRows: Int

@@ -21,6 +21,12 @@ package protocol DeliveryTotalsStoring: Sendable {
     ///
     /// - Throws: the same errors.
     func totals(ofAny deliveries: [String]) async throws -> [DeliveryTotals]
+
+    /// The totals that were put last, of each tenant: the newest put first, and of one put the last
+    /// id.
+    ///
+    /// - Throws: the same errors.
+    func recentTotals(limit: Int) async throws -> [DeliveryTotals]
 }
 
 extension DeliveryTotalsStoring {
@@ -28,5 +34,10 @@ extension DeliveryTotalsStoring {
     /// lacks a name or a comparison, and nothing else.
     package func known(ofAny deliveries: [String]) async -> [DeliveryTotals] {
         (try? await self.totals(ofAny: deliveries)) ?? []
+    }
+
+    /// The totals that were put last; none while they cannot be read.
+    package func recentlyPut(limit: Int) async -> [DeliveryTotals] {
+        (try? await self.recentTotals(limit: limit)) ?? []
     }
 }

@@ -152,6 +152,35 @@ const ofLedger = ({ ledger, time }, now, then) => {
   return age < 3 ? now : `${then} ${duration(age)} ago.`;
 };
 
+// Lines below a row of a table; they stay in sight if the table is scrolled sideways.
+const detail = (lines, columns) => {
+  const place = document.createElement('div');
+  place.append(...lines);
+  const made = cell(place, 'detail');
+  made.colSpan = columns;
+  return made;
+};
+
+// Why attempts failed, and the versions of the app if one differs.
+const detailsOf = (row) => {
+  const lines = [];
+  if (row.failed_for) {
+    const told = row.failed_for.map(({ reason, count }) => `${reason} ${numbers.format(count)}`);
+    const more = row.failed - row.failed_for.reduce((sum, { count }) => sum + count, 0);
+    if (more > 0) told.push(`other reasons ${numbers.format(more)}`);
+    const later = row.failed - row.undelivered;
+    const note = later > 0 ? ` (${numbers.format(later)} of these ${later === 1 ? 'was' : 'were'} sent later)` : '';
+    lines.push(span('line', `Failed for ${told.join(', ')}${note}`));
+  }
+  for (const version of row.versions ?? []) {
+    const counts = ['sent', 'reports', 'refused', 'impressions', 'clicks', 'opens'].map((name) => `${numbers.format(version[name])}\u00a0${name}`);
+    const line = span('line', `Version ${version.version}${version.platform ? ` on ${version.platform}` : ''}: ${counts.join(', ')}`);
+    if (version.differs) line.append(span('tag alarm', 'differs'));
+    lines.push(line);
+  }
+  return lines;
+};
+
 const showDeliveries = (stats) => {
   const { busiest, count } = stats.deliveries;
   const nothing = ofLedger(stats, 'No hits yet.', 'There were no hits');
@@ -165,6 +194,7 @@ const showDeliveries = (stats) => {
   const named = (row) => {
     const name = cell(span('mono', row.delivery_id), '', 'th');
     name.append(span('faint', ` ${row.tenant}`));
+    if (row.name != null) name.prepend(span('name', row.name));
     return name;
   };
   fill('messages', busiest.filter((row) => row.is_in_app).map((row) => [named(row), counted(row.impressions + row.impressions_ios),
@@ -172,20 +202,31 @@ const showDeliveries = (stats) => {
     cell(numbers.format(row.display_errors), row.display_errors ? 'alarm' : '')]), 5, nothing);
   const rate = (value) => cell(value == null ? '–' : percent(value));
   // What nobody has reported as sent is unknown, and not nothing.
-  const sent = (row) => {
-    if (row.sent == null) return cell('–');
-    const made = cell(numbers.format(row.sent + row.sent_ios));
+  const sent = (count, of, row) => {
+    if (count == null) return cell('–');
+    const made = cell(numbers.format(count));
+    if (of != null) made.append(span('faint share', percent(of)));
     for (const name of ['undelivered', 'failed', 'skipped']) {
       if (row[name]) made.append(span('faint parts', `${numbers.format(row[name])}\u00a0${name}`));
     }
     return made;
   };
-  fill('deliveries', busiest.filter((row) => !row.is_in_app).map((row) => {
-    return [named(row), sent(row), rate(row.delivered_rate), rate(row.open_rate), rate(row.click_through_rate), counted(row.impressions, null, 'apart'), counted(row.clicks, row.click_ratio), cell(numbers.format(row.dismissals)), counted(row.opens, row.open_ratio),
+  const pushes = busiest.filter((row) => !row.is_in_app).flatMap((row) => {
+    const cells = [named(row), sent(row.sent == null ? null : row.sent + row.sent_ios, row.delivered_rate, row), rate(row.open_rate), rate(row.click_through_rate), counted(row.impressions, null, 'apart'), counted(row.clicks, row.click_ratio), cell(numbers.format(row.dismissals)), counted(row.opens, row.open_ratio),
       cell(numbers.format(row.impressions_ios), 'apart'), cell(numbers.format(row.clicks_ios)), cell(numbers.format(row.dismissals_ios)), cell(numbers.format(row.opens_ios))];
-  }), 13, nothing);
+    const lines = detailsOf(row);
+    return lines.length ? [cells, [detail(lines, 12)]] : [cells];
+  });
+  // Of these a sender has put totals, and nobody has reported anything.
+  const put = (stats.deliveries.put ?? []).flatMap((row) => {
+    const of = row.delivered != null && row.sent > 0 ? row.delivered / row.sent : null;
+    const rest = cell('');
+    rest.colSpan = 10;
+    return [[named(row), sent(row.delivered, of, row), rest], [detail([span('line', 'Totals that were put; nothing was reported')], 12)]];
+  });
+  fill('deliveries', [...pushes, ...put], 12, nothing);
   if (stats.ledger.time == null) return;
-  $('deliveries-note').textContent = 'Those with the most hits in the last 24 hours, each with all hits that the ledger has of it; clicks are openings and dismissals together, shares are clicks and opens per impression, rates per notification sent. '
+  $('deliveries-note').textContent = 'Those with the most hits in the last 24 hours, each with all hits that the ledger has of it; clicks are openings and dismissals together, shares are of what was attempted, and clicks and opens per impression; rates are per notification sent. '
     + `iOS is separate: it does not report every impression. ${numbers.format(count)} ${count === 1 ? 'delivery has' : 'deliveries have'} hits.`;
 };
 
@@ -224,9 +265,17 @@ const showSinks = ({ sinks, history, time }, window) => {
   }
 };
 
+// Its sentence may quote what a client sent: `sightline why` has it.
+const finding = (row) => {
+  const words = row.code.split('_').flatMap((word, place) => (place ? ['_', document.createElement('wbr'), word] : [word]));
+  const made = cell(span('tag', ...words), 'words');
+  if (row.summary != null) made.append(span('faint parts', row.summary));
+  return made;
+};
+
 const showTables = (stats) => {
   fill('quality', stats.quality.map((row) => [cell(span('mono', row.delivery_id), '', 'th'), cell(row.tenant),
-    cell(span('tag', row.code)), cell(numbers.format(row.events))]), 4, ofLedger(stats, 'Nothing is wrong with a delivery.', 'Nothing was wrong with a delivery'));
+    finding(row), cell(numbers.format(row.events))]), 4, ofLedger(stats, 'Nothing is wrong with a delivery.', 'Nothing was wrong with a delivery'));
   fill('refusals', stats.refusals.map((row) => [cell(row.reason, '', 'th'), cell(numbers.format(row.count))]), 2, 'None.');
   // Those since the start, and behind them what only the ledger still has, which counts by the hour.
   const isNew = new Set(stats.rejections.map((row) => `${row.field} ${row.rule}`));

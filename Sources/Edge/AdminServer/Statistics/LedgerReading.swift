@@ -34,11 +34,12 @@ struct LedgerReading {
         /// Reads a ledger.
         ///
         /// - Parameters:
-        ///   - totals: what tenants have put of its deliveries.
+        ///   - funnels: those of its busiest deliveries.
+        ///   - put: what tenants have put of deliveries.
         ///   - time: now, in seconds since 1970.
-        init(_ ledger: Ledger, totals: [DeliveryTotals], time: Double) {
-            self.deliveries = Statistics.Deliveries(ledger, time: time)
-            self.quality = [Statistics.Trouble](ledger, totals)
+        init(_ ledger: Ledger, _ funnels: Ledger.Funnels, _ put: PutDeliveries, time: Double) {
+            self.deliveries = Statistics.Deliveries(ledger, funnels, put)
+            self.quality = [Statistics.Trouble](ledger, put.totals)
             self.ledger = Statistics.LedgerFigures(LedgerTotals(ledger), time: time)
         }
     }
@@ -64,18 +65,34 @@ struct LedgerReading {
     mutating func passSecond() { self.pause = max(0, self.pause - 1) }
 }
 
-extension Statistics.Deliveries {
+extension LedgerReading {
     private static let maxBusiest = 10
     private static let busyHours: UInt32 = 24
 
     /// The ten busiest deliveries of the last 24 hours.
     ///
     /// - Parameter time: now, in seconds since 1970.
-    init(_ ledger: Ledger, time: Double) {
+    static func funnels(of ledger: Ledger, time: Double) -> Ledger.Funnels {
         let hour = UInt32(clamping: Int64(time / 3600))
-        let funnels = ledger.funnels(
+        return ledger.funnels(
             busiestSince: hour - min(hour, Self.busyHours), limit: Self.maxBusiest)
-        self.init(count: funnels.count, busiest: funnels.busiest.map(Statistics.Funnel.init))
+    }
+}
+
+extension Statistics.Deliveries {
+    /// The busiest deliveries, with their names and details; and if they leave room, those that
+    /// were put last and have no hit.
+    init(_ ledger: Ledger, _ funnels: Ledger.Funnels, _ put: PutDeliveries) {
+        let busiest = funnels.busiest.map { funnel in
+            var row = Statistics.Funnel(funnel)
+            row.name = put.name(of: funnel.delivery, tenant: funnel.tenant)
+            row.addDetails(from: ledger)
+            return row
+        }
+        let room = PutDeliveries.maxRecent - busiest.count
+        self.init(
+            count: funnels.count, busiest: busiest,
+            put: put.withoutHits(funnels, room: room).map(Statistics.Totals.init))
     }
 }
 
@@ -136,6 +153,7 @@ extension Statistics.Trouble {
     fileprivate init(_ trouble: DeliveryTrouble) {
         self.init(
             tenant: trouble.tenant, deliveryId: trouble.delivery, code: trouble.code,
+            summary: DeliveryFinding.Code(rawValue: trouble.code)?.summary,
             events: Int(clamping: trouble.events))
     }
 }

@@ -80,9 +80,10 @@ struct StatisticsService: Service {
     private func readLedger() async {
         guard self.state.ledger.withLock({ $0.begin() }) else { return }
         let ledger = await self.ledger()
-        let totals = await self.deliveries.known(ofAny: ledger.deliveriesToCompare())
-        let figures = LedgerReading.Figures(
-            ledger, totals: totals, time: Date().timeIntervalSince1970)
+        let time = Date().timeIntervalSince1970
+        let funnels = LedgerReading.funnels(of: ledger, time: time)
+        let put = await PutDeliveries(of: ledger, funnels, in: self.deliveries)
+        let figures = LedgerReading.Figures(ledger, funnels, put, time: time)
         self.state.ledger.withLock { $0.end(figures, rows: ledger.rowCount) }
     }
 
