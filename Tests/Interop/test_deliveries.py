@@ -4,6 +4,7 @@ import json
 import random
 import sqlite3
 import threading
+import urllib.request
 
 import grpc
 import pytest
@@ -13,6 +14,7 @@ from protos import delivery_service as ds
 from protos import delivery_service_grpc
 from protos import event as e
 from protos import service as s
+from server import wait_until
 from test_credentials import KeysFile, bearer
 from test_metrics import scrape, values
 from test_terminal_commands import run
@@ -164,6 +166,40 @@ def test_facts_win_over_totals_and_why_says_where_they_differ(make_server):
         where = ("--data-dir", server.directory)
         assert "TOTALS_DIFFER  120 messages were delivered" in run("why", "56c4", *where).stdout
         assert "TOTALS_DIFFER" not in run("why", "77", *where).stdout
+        if server.process.poll() is None:
+            assert server.terminate() == 0
+
+
+def page(server) -> dict:
+    with urllib.request.urlopen(f"{server.admin}stats.json", timeout=SECONDS) as answer:
+        return json.load(answer)
+
+
+def test_the_page_and_the_report_know_what_was_put(make_server, tmp_path):
+    """A delivery without a hit is told with its totals; once it is sent, it has its name, and its
+    totals are compared."""
+    names = tmp_path / "names.csv"
+    names.write_text(NAMES)
+    server = make_server().start()
+    run("deliveries", "put", names, "--target", server.target)
+    sale = {"tenant": "default", "delivery_id": "56c4", "name": "Spring sale", "sent": 6100,
+            "delivered": 6045, "failed": 55}
+    autumn = {"tenant": "default", "delivery_id": "77", "name": "Autumn", "delivered": 1200}
+    wait_until(lambda: page(server)["deliveries"]["put"] == [autumn, sale],
+               "the deliveries that were put", 10)
+    with server.channel() as channel:
+        record(channel, server, sends("56c4", 30))
+    wait_until(lambda: page(server)["deliveries"]["busiest"], "the delivery that was sent", 10)
+    told = page(server)
+    [row] = told["deliveries"]["busiest"]
+    assert (row["name"], row["sent"], row["delivered_rate"]) == ("Spring sale", 30, 1)
+    assert told["deliveries"]["put"] == [autumn]
+    assert [finding["code"] for finding in told["quality"]] == ["TOTALS_DIFFER"]
+    server.wait_for_hits(30)
+    for _ in range(2):
+        answer = json.loads(run("report", "--data-dir", server.directory, "--json").stdout)
+        assert [(found["delivery"], found["code"]) for found in answer["quality"]] == [
+            ("56c4", "TOTALS_DIFFER")]
         if server.process.poll() is None:
             assert server.terminate() == 0
 
