@@ -11,7 +11,9 @@ internal import Synchronization
 ///
 /// Stored in its owner, so that it costs no allocation. For one waiting task at a time.
 package struct Signal: ~Copyable, Sendable {
-    fileprivate enum State {
+    // Not private: with debug information the compiler fails at a class that stores a signal, and has
+    // no name for its state (Swift 6.3.1).
+    enum State {
         case lowered
         case raised
         case awaited(CheckedContinuation<Void, Never>)
