@@ -153,7 +153,8 @@ extension Sightline_V1_TrackingService {
         /// > Source IDL Documentation:
         /// >
         /// > Records one request and answers once it is durable. Whoever sends more than a few a second
-        /// > should use StreamEvents.
+        /// > should use StreamEvents. It may be repeated, and is after a failure: a fact that was recorded
+        /// > is a duplicate then, and counts once.
         ///
         /// - Parameters:
         ///   - request: A streaming request of `Sightline_V1_RecordEventsRequest` messages.
@@ -269,7 +270,8 @@ extension Sightline_V1_TrackingService {
         /// > Source IDL Documentation:
         /// >
         /// > Records one request and answers once it is durable. Whoever sends more than a few a second
-        /// > should use StreamEvents.
+        /// > should use StreamEvents. It may be repeated, and is after a failure: a fact that was recorded
+        /// > is a duplicate then, and counts once.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sightline_V1_RecordEventsRequest` message.
@@ -384,7 +386,8 @@ extension Sightline_V1_TrackingService {
         /// > Source IDL Documentation:
         /// >
         /// > Records one request and answers once it is durable. Whoever sends more than a few a second
-        /// > should use StreamEvents.
+        /// > should use StreamEvents. It may be repeated, and is after a failure: a fact that was recorded
+        /// > is a duplicate then, and counts once.
         ///
         /// - Parameters:
         ///   - request: A `Sightline_V1_RecordEventsRequest` message.
@@ -690,7 +693,8 @@ extension Sightline_V1_TrackingService {
         /// > Source IDL Documentation:
         /// >
         /// > Records one request and answers once it is durable. Whoever sends more than a few a second
-        /// > should use StreamEvents.
+        /// > should use StreamEvents. It may be repeated, and is after a failure: a fact that was recorded
+        /// > is a duplicate then, and counts once.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sightline_V1_RecordEventsRequest` message.
@@ -848,7 +852,8 @@ extension Sightline_V1_TrackingService {
         /// > Source IDL Documentation:
         /// >
         /// > Records one request and answers once it is durable. Whoever sends more than a few a second
-        /// > should use StreamEvents.
+        /// > should use StreamEvents. It may be repeated, and is after a failure: a fact that was recorded
+        /// > is a duplicate then, and counts once.
         ///
         /// - Parameters:
         ///   - request: A request containing a single `Sightline_V1_RecordEventsRequest` message.
@@ -1024,7 +1029,8 @@ extension Sightline_V1_TrackingService.ClientProtocol {
     /// > Source IDL Documentation:
     /// >
     /// > Records one request and answers once it is durable. Whoever sends more than a few a second
-    /// > should use StreamEvents.
+    /// > should use StreamEvents. It may be repeated, and is after a failure: a fact that was recorded
+    /// > is a duplicate then, and counts once.
     ///
     /// - Parameters:
     ///   - request: A request containing a single `Sightline_V1_RecordEventsRequest` message.
@@ -1184,7 +1190,8 @@ extension Sightline_V1_TrackingService.ClientProtocol {
     /// > Source IDL Documentation:
     /// >
     /// > Records one request and answers once it is durable. Whoever sends more than a few a second
-    /// > should use StreamEvents.
+    /// > should use StreamEvents. It may be repeated, and is after a failure: a fact that was recorded
+    /// > is a duplicate then, and counts once.
     ///
     /// - Parameters:
     ///   - message: request message to send.
