@@ -3,6 +3,7 @@ internal import GRPCCore
 internal import GRPCProtobuf
 internal import HTTP2Edge
 internal import NIOHPACK
+internal import WireFormat
 
 /// Trailers of calls that the edge or the gRPC library ends. The library sends a bare code, or
 /// none; here every status gets an ErrorInfo.
@@ -29,7 +30,7 @@ enum EdgeTrailers {
         var headers = HPACKHeaders()
         let status = error.status
         headers.add(name: "grpc-status", value: "\(status.code.rawValue)")
-        headers.add(name: "grpc-message", value: Self.percentEncoded(status.message))
+        headers.add(name: "grpc-message", value: status.message.percentEncodedMessage)
         headers.add(name: Self.details, value: Self.encoded(status))
         return headers
     }
@@ -97,13 +98,5 @@ enum EdgeTrailers {
             return Data(value).base64EncodedString()
         }
         return ""
-    }
-
-    /// Encodes a grpc-message: printable ASCII, everything else as %XX.
-    private static func percentEncoded(_ text: String) -> String {
-        text.utf8.map { byte in
-            (0x20...0x7E).contains(byte) && byte != UInt8(ascii: "%")
-                ? String(UnicodeScalar(byte)) : (byte < 16 ? "%0" : "%") + String(byte, radix: 16)
-        }.joined()
     }
 }
