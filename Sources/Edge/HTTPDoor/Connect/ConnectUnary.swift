@@ -1,0 +1,161 @@
+internal import GRPCCore
+internal import HTTPTypes
+internal import NIOCore
+
+/// Connect's protocol for unary calls: the body is the message, the status tells of an error.
+struct ConnectUnary: Sendable {
+    let calls: any CallServing
+    /// Where long texts are decoded and written; nil for where the caller runs.
+    let bulk: (any TaskExecutor)?
+
+    /// From so many bytes on a text is decoded and written there.
+    private static let bulkBytes = 64 << 10
+
+    /// The answer to a call by POST.
+    func answer(_ request: DoorRequest, codec: MessageCodec) async -> DoorResponse {
+        do throws(ConnectRefusal) {
+            let method = try ConnectMethod.at(request.path)
+            if let version = request.headers[named: "connect-protocol-version"],
+                version != "1"
+            {
+                throw ConnectRefusal.malformed(
+                    "connect-protocol-version",
+                    "\"\(ConnectRefusal.shown(version))\" is unknown: send 1, or leave it out")
+            }
+            let body = try DoorBody.body(of: request, maxBytes: codec.maxBytes)
+            return try await self.call(method, body, codec: codec, of: request)
+        } catch { return Self.failure(error.answer) }
+    }
+
+    /// The answer to a call by GET.
+    func answerGet(_ request: DoorRequest) async -> DoorResponse {
+        do throws(ConnectRefusal) {
+            let method = try ConnectMethod.at(request.path)
+            guard method.hasNoSideEffects else {
+                return .words(
+                    .methodNotAllowed, "\(method.descriptor.method) records: call it by POST",
+                    [.allow: "POST"])
+            }
+            let query = try ConnectQuery(request.query ?? "")
+            guard let codec = query.encoding.flatMap(MessageCodec.init(rawValue:)) else {
+                return .words(.unsupportedMediaType, "query: send encoding=json or encoding=proto")
+            }
+            let body = try query.decoded(maxBytes: codec.maxBytes)
+            var response = try await self.call(method, body, codec: codec, of: request)
+            // It is one tenant's, and tells of now.
+            response.headers[.cacheControl] = "no-store"
+            return response
+        } catch { return Self.failure(error.answer) }
+    }
+
+    /// The answer to a stream: none is served, and the protocol says so in the body.
+    func answer(stream request: DoorRequest, contentType: String) -> DoorResponse {
+        do throws(ConnectRefusal) {
+            let method = try ConnectMethod.at(request.path)
+            return .unknownContentType(
+                "\(method.descriptor.method) is no stream: send application/json or "
+                    + "application/proto")
+        } catch {
+            let end = ConnectErrorBody(error.answer).endOfStream
+            var body = ByteBuffer()
+            body.writeInteger(UInt8(2))
+            body.writeInteger(UInt32(clamping: end.readableBytes))
+            body.writeImmutableBuffer(end)
+            return DoorResponse(status: .ok, headers: [.contentType: contentType], body: body)
+        }
+    }
+
+    private func call(
+        _ method: ConnectMethod, _ body: ByteBuffer, codec: MessageCodec, of request: DoorRequest
+    ) async throws(ConnectRefusal) -> DoorResponse {
+        let metadata = try Self.metadata(of: request)
+        let message = try await self.coded(body, by: codec) { body throws(ConnectRefusal) in
+            try codec.request(body, of: method)
+        }
+        let answer = await self.calls.serve(
+            DoorCall(
+                method: method.descriptor, metadata: metadata, message: message,
+                peer: request.peer))
+        guard answer.status.code == .ok else { return Self.failure(answer) }
+        guard let message = answer.message else { throw .internalFailure }
+        let text = try await self.coded(message, by: codec) { message throws(ConnectRefusal) in
+            try codec.body(of: message, of: method)
+        }
+        var response = DoorResponse(
+            status: .ok, headers: [.contentType: codec.contentType], body: text)
+        response.add(trailers: answer.metadata)
+        return response
+    }
+
+    /// Runs what is done with each byte of a message where it delays no other call.
+    private func coded(
+        _ bytes: ByteBuffer, by codec: MessageCodec,
+        _ work: @Sendable (ByteBuffer) throws(ConnectRefusal) -> ByteBuffer
+    ) async throws(ConnectRefusal) -> ByteBuffer {
+        guard codec == .json, bytes.readableBytes >= Self.bulkBytes, let bulk = self.bulk
+        else { return try work(bytes) }
+        return try await withTaskExecutorPreference(bulk) { () throws(ConnectRefusal) in
+            try work(bytes)
+        }
+    }
+
+    /// The call's metadata: its deadline is written as in gRPC.
+    private static func metadata(of request: DoorRequest) throws(ConnectRefusal) -> Metadata {
+        var metadata = Metadata(of: request.headers)
+        metadata.removeAllValues(forKey: "grpc-timeout")
+        if let timeout = request.headers[named: "connect-timeout-ms"] {
+            metadata.addString(
+                try ConnectTimeout.grpcTimeout(milliseconds: timeout), forKey: "grpc-timeout")
+        }
+        return metadata
+    }
+
+    /// The answer of a call that failed.
+    private static func failure(_ answer: DoorAnswer) -> DoorResponse {
+        var response = DoorResponse(
+            status: ConnectCode.of(answer.status.code).status,
+            headers: [.contentType: MessageCodec.json.contentType, .cacheControl: "no-store"],
+            body: ConnectErrorBody(answer).bytes)
+        response.add(trailers: answer.metadata)
+        return response
+    }
+}
+
+extension DoorResponse {
+    /// A short answer in plain text, for people.
+    static func words(
+        _ status: HTTPResponse.Status, _ text: String, _ headers: HTTPFields = [:]
+    ) -> DoorResponse {
+        var headers = headers
+        headers[.contentType] = "text/plain; charset=utf-8"
+        // It may show what the client has sent, which no browser is to take for a page.
+        headers[.xContentTypeOptions] = "nosniff"
+        return DoorResponse(status: status, headers: headers, body: ByteBuffer(string: text + "\n"))
+    }
+
+    /// The answer to a content type that is not served, with those that are.
+    static func unknownContentType(_ text: String) -> DoorResponse {
+        var response = Self.words(.unsupportedMediaType, text)
+        response.headers[named: "accept-post"] = ConnectDoor.contentTypes
+        return response
+    }
+
+    /// Adds trailing metadata, which Connect sends as headers of an own prefix.
+    fileprivate mutating func add(trailers metadata: Metadata) {
+        for (key, value) in metadata where key != DoorAnswer.detailsKey {
+            guard let name = HTTPField.Name("trailer-" + key) else { continue }
+            self.headers.append(HTTPField(name: name, value: value.text(isPadded: false)))
+        }
+    }
+}
+
+extension Metadata.Value {
+    /// The value as a header has it: bytes in base64.
+    func text(isPadded: Bool) -> String {
+        switch self {
+        case .string(let text): text
+        case .binary(let bytes):
+            String(decoding: Base64.encode(bytes, isPadded: isPadded), as: UTF8.self)
+        }
+    }
+}
