@@ -147,6 +147,14 @@ def receive(program: str, terminal) -> None:  # noqa: F811
         receiver.wait()
 
 
+def run_javascript(block: Block, terminal) -> None:  # noqa: F811
+    """As a page would, with a server whose HTTP port is the one that pages name."""
+    terminal.serve("sightline serve --admin off --set http.listen=127.0.0.1:8080")
+    (terminal.home / "main.mjs").write_text(block.text)
+    code, printed = terminal.run("node main.mjs")
+    assert code == 0 and printed.strip(), f"{block.page}:{block.line}\n{printed}"
+
+
 def run_swift(block: Block, _) -> None:
     """Its lines are those of a program that is compiled with the package, and run by another test."""
     sources = [*ROOT.glob("Examples/*/Sources/*/*.swift"),
@@ -178,7 +186,7 @@ def read_json(block: Block, _) -> None:
 
 
 RUNNERS = {"python": run_program, "go": run_program, "java": run_program, "swift": run_swift,
-           "yaml": check_configuration, "json": read_json}
+           "js": run_javascript, "yaml": check_configuration, "json": read_json}
 
 
 def neither_run_nor_listed(block: Block) -> bool:

@@ -19,8 +19,9 @@ from server import STOP_SECONDS, binary, wait_until
 PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob("docs/*/*.md")),
          *sorted(ROOT.glob("Clients/*/README.md")), ROOT / "Deploy/README.md",
          ROOT / "Benchmarks/README.md"]
-PROGRAMS = ("sightline", "sqlite3", ".venv/bin/buf", "cat", "zstd", "(umask 077;",
-            ".venv/bin/python Examples/consumer-python/")
+PROGRAMS = ("sightline", "sqlite3", ".venv/bin/buf", "cat", "curl ", "zstd", "(umask 077;",
+            ".venv/bin/python Examples/consumer-python/", ".venv/bin/python -m grpc_tools.protoc ",
+            ".venv/bin/python inspect_payload.py")
 # Sections whose commands another test runs, where they can: a bare Debian.
 ELSEWHERE = {"Install it": "test_packages.py"}
 # Backends go on until they are ended; the example in Python stands in for that in Go.
@@ -135,7 +136,7 @@ class Terminal:
     def __init__(self, folder: pathlib.Path):
         self.home = folder / "home"
         self.home.mkdir()
-        for name in ("Makefile", "Scripts", "Tests", "Examples", ".venv"):
+        for name in ("Makefile", "Scripts", "Tests", "Examples", "Protos", ".venv"):
             (self.home / name).symlink_to(ROOT / name)
         # How long a command may take.
         self.seconds = 120
