@@ -3,7 +3,7 @@ package import ConfigurationKeys
 /// The settings `admin.*`: where the admin server listens, and its limits.
 package struct AdminConfiguration: KeyedConfiguration {
     /// Host and port; nil disables the admin server.
-    package var address: Address? = Address(host: "127.0.0.1", port: 9464)
+    package var address: ListenAddress? = ListenAddress(host: "127.0.0.1", port: 9464)
     /// Whether it may listen on addresses other than loopback.
     package var allowInsecure = false
     /// Host names that requests may use.
@@ -16,25 +16,6 @@ package struct AdminConfiguration: KeyedConfiguration {
     package var answerTimeout = Duration.seconds(30)
     /// The seconds of history on the page and in `stats.json`.
     package var historySeconds = 300
-
-    /// An IP address and a port; port 0 picks a free one.
-    package struct Address: Sendable, Equatable, CustomStringConvertible {
-        /// The IP address, without brackets.
-        package var host: String
-        /// The port, 0 to 65535.
-        package var port: Int
-
-        /// HOST:PORT, with brackets around an IPv6 address.
-        package var description: String {
-            self.host.contains(":") ? "[\(self.host)]:\(self.port)" : "\(self.host):\(self.port)"
-        }
-
-        /// Creates an address.
-        package init(host: String, port: Int) {
-            self.host = host
-            self.port = port
-        }
-    }
 
     /// Creates the default settings.
     package init() {}

@@ -1,3 +1,4 @@
+internal import ConfigurationKeys
 internal import Hummingbird
 internal import HummingbirdCore
 internal import Logging
@@ -8,7 +9,7 @@ internal import ServiceLifecycle
 /// can observe the drain.
 struct AdminService: Service {
     let configuration: AdminConfiguration
-    let address: AdminConfiguration.Address
+    let address: ListenAddress
     let routes: AdminRoutes
     let logger: Logger
     /// Called with the page's URL once the port is bound.
