@@ -3,7 +3,6 @@
 // only this file uses them.
 internal import GRPCCore
 package import GRPCNIOTransportHTTP2Posix
-internal import Glibc
 internal import NIOCore
 internal import NIOSSL
 
@@ -14,10 +13,7 @@ internal import NIOSSL
 /// Its handlers run on NIO's event loops. They never block, read no file and validate no event.
 package struct EdgePipeline: Sendable {
     private let configuration: EdgeConfiguration
-    private let connections: ConnectionConfiguration
-    private let table: ConnectionTable
-    private let connectionEnds: ConnectionEnds
-    private let openConnections: OpenConnections
+    private let connections: ConnectionAdmission
     private let messageLimits: MessageLimits
     private let compressors: CompressorBudget?
     private let termination: CallTermination
@@ -26,23 +22,15 @@ package struct EdgePipeline: Sendable {
     ///
     /// - Parameters:
     ///   - configuration: streams, metadata, unread answers and compression.
-    ///   - connections: the limits on connections.
-    ///   - connectionEnds: counts the connections that the server ends.
-    ///   - openConnections: tracks every connection.
+    ///   - connections: takes connections, within their limits.
     ///   - messageLimits: the limits on messages, and the counter of the bytes that wait.
     ///   - termination: words the trailers of a call that ends here.
     package init(
-        _ configuration: EdgeConfiguration, connections: ConnectionConfiguration,
-        connectionEnds: ConnectionEnds, openConnections: OpenConnections,
+        _ configuration: EdgeConfiguration, connections: ConnectionAdmission,
         messageLimits: MessageLimits, termination: CallTermination
     ) {
         self.configuration = configuration
         self.connections = connections
-        self.table = ConnectionTable(
-            maxCount: connections.maxCount, maxPerAddress: connections.maxPerAddress,
-            newPerSecond: connections.newPerSecond)
-        self.connectionEnds = connectionEnds
-        self.openConnections = openConnections
         self.messageLimits = messageLimits
         self.compressors =
             configuration.isCompressionEnabled
@@ -64,7 +52,8 @@ package struct EdgePipeline: Sendable {
         // The transport's idle timeout leaks a handler per connection, because it never releases
         // its timer. ConnectionGuard has an idle timeout instead.
         config.connection.keepalive = .init(
-            time: self.connections.keepaliveInterval, timeout: self.connections.keepaliveTimeout,
+            time: self.connections.configuration.keepaliveInterval,
+            timeout: self.connections.configuration.keepaliveTimeout,
             // The guard has removed the clients' PINGs, so this policy never sees one.
             clientBehavior: .init(
                 minPingIntervalWithoutCalls: .seconds(1), allowWithoutCalls: true))
@@ -72,7 +61,7 @@ package struct EdgePipeline: Sendable {
         config.compression.enabledAlgorithms =
             self.compressors == nil ? .none : [.none, .gzip, .deflate]
         config.channelDebuggingCallbacks.onBindTCPListener = { listener in
-            listener.setOption(.backlog, value: Self.backlog)
+            listener.setOption(.backlog, value: ConnectionAdmission.backlog)
         }
         config.channelDebuggingCallbacks.onAcceptTCPConnection = { connection in
             connection.eventLoop.makeCompletedFuture { try self.accept(connection) }
@@ -86,21 +75,8 @@ package struct EdgePipeline: Sendable {
 
     /// Adds the guard to a connection that has the transport's handlers, or refuses the connection.
     private func accept(_ connection: any Channel) throws {
-        self.openConnections.add(connection)
-        let address = self.countedAddress(of: connection)
-        if let refusal = self.table.admit(address) {
-            self.connectionEnds.count(refusal)
-            let pipeline = connection.pipeline.syncOperations
-            return try pipeline.addHandler(RefusingHandler(), position: .first)
-        }
-        connection.closeFuture.whenComplete { _ in self.table.release(address) }
-        // Fails if the socket is not TCP or is already closed; neither matters.
-        try? connection.syncOptions?.setOption(
-            ChannelOptions.Types.SocketOption(
-                level: .tcp, name: .init(rawValue: TCP_USER_TIMEOUT)),
-            value: Int(TimeAmount(self.connections.userTimeout).milliseconds))
-        try self.addHandlers(
-            toConnection: connection, ConnectionShares(peer: address?.bytes ?? []))
+        guard let shares = try self.connections.admit(connection) else { return }
+        try self.addHandlers(toConnection: connection, shares)
     }
 
     /// Adds the handlers of a connection: TLS if configured, the guard, and then the transport's
@@ -110,38 +86,14 @@ package struct EdgePipeline: Sendable {
     ) throws {
         let pipeline = connection.pipeline.syncOperations
         let tls = try? pipeline.handler(type: NIOSSLServerHandler.self)
-        let ends = self.connectionEnds
-        let failures = tls.map { _ in TLSFailureHandler { ends.count(.tls) } }
+        let failures = tls.map { _ in self.connections.failureHandler }
         let handlers: [any ChannelHandler] =
             [failures].compactMap(\.self) + [
-                FirstBytesHandler(expected: .http2),
-                ConnectionGuard(
-                    self.connections, maxAge: self.drawnAge(), shares: shares,
-                    onEnd: self.connectionEnds.count),
+                FirstBytesHandler(expected: .http2), self.connections.guardian(shares),
             ]
         try pipeline.addHandlers(handlers, position: tls.map { .after($0) } ?? .first)
         guard tls != nil else { return }
         try pipeline.addHandler(FirstBytesHandler(expected: .tls), position: .first)
-    }
-
-    /// The address under which a connection is counted; nil if only the total counts it.
-    private func countedAddress(of connection: any Channel) -> PeerAddress? {
-        guard let address = connection.remoteAddress,
-            !self.connections.trustedProxies.contains(where: { $0.contains(address) })
-        else { return nil }
-        return PeerAddress(address)
-    }
-
-    /// The random variation of the maximum age in percent: connections do not end all at once.
-    private static let ageJitterPercent: Int64 = 10
-    /// Connections that the kernel holds until they are accepted; net.core.somaxconn caps them.
-    private static let backlog: CInt = 1024
-
-    /// The maximum age of a connection, drawn at random for each.
-    private func drawnAge() -> TimeAmount {
-        let age = TimeAmount(self.connections.maxAge).nanoseconds
-        let spread = age / 100 * Self.ageJitterPercent
-        return .nanoseconds(age + Int64.random(in: -spread...spread))
     }
 
     // MARK: Streams
@@ -164,8 +116,4 @@ package struct EdgePipeline: Sendable {
         try stream.pipeline.syncOperations.addHandlers(handlers, position: .first)
         connection?.streamOpened(stream)
     }
-}
-
-extension TimeAmount {
-    fileprivate var milliseconds: Int64 { self.nanoseconds / 1_000_000 }
 }

@@ -17,9 +17,10 @@ struct EdgePipelineTests {
         var connections = ConnectionConfiguration()
         connections.maxCount = maxConnections
         let pipeline = EdgePipeline(
-            EdgeConfiguration(), connections: connections,
-            connectionEnds: ConnectionEnds(logger: Logger(label: "test")) { _ in },
-            openConnections: OpenConnections(),
+            EdgeConfiguration(),
+            connections: ConnectionAdmission(
+                connections, ends: ConnectionEnds(logger: Logger(label: "test")) { _ in },
+                open: OpenConnections()),
             messageLimits: MessageLimits(
                 EdgeConfiguration(), streamPath: TrackingService.streamPath,
                 methodBytes: TrackingService.messageBytes,

@@ -21,6 +21,8 @@ package enum ConnectionEnd: String, CaseIterable, Sendable {
     case age = "as old as it may get"
     /// The server sent GOAWAY, and the peer did not close the connection in time.
     case unanswered = "no end in time"
+    /// The peer of the HTTP port did not read an answer in time.
+    case unread = "an answer not read in time"
 
     /// The name in metrics.
     package var name: String {
@@ -34,6 +36,7 @@ package enum ConnectionEnd: String, CaseIterable, Sendable {
         case .idle: "idle"
         case .age: "age"
         case .unanswered: "unanswered"
+        case .unread: "unread"
         }
     }
 }
@@ -61,7 +64,7 @@ package final class ConnectionEnds: Sendable {
     subscript(_ end: ConnectionEnd) -> Int { self.state.withLock { $0.counts[end, default: 0] } }
 
     /// Counts a connection. Logs at most one record per second and reason.
-    func count(_ end: ConnectionEnd) {
+    package func count(_ end: ConnectionEnd) {
         self.onEnd(end)
         let now = ContinuousClock.now
         let logged: Int? = self.state.withLock { state in

@@ -16,6 +16,8 @@ final class FirstBytesHandler: ChannelDuplexHandler {
     enum Expected {
         case http2
         case tls
+        /// TLS of the HTTP port.
+        case https
     }
 
     private enum State {
@@ -109,6 +111,9 @@ extension FirstBytesHandler {
             case .tls:
                 "This port speaks TLS, and gRPC in it: give the client the roots of the server's "
                     + "certificate, as in `sightline send --tls-roots FILE`.\n"
+            case .https:
+                "This port speaks TLS, and HTTP in it: ask for it by https://, and give the client "
+                    + "the roots of the server's certificate.\n"
             }
         return "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\n"
             + "Content-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n" + body

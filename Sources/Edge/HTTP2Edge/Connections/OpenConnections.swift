@@ -6,6 +6,8 @@ internal import Synchronization
 /// closes its streams.
 package final class OpenConnections: Sendable {
     private let channels = Mutex<[ObjectIdentifier: any Channel]>([:])
+    /// Called when there are none any more; nil before the server stops.
+    private let onEnd = Mutex<(@Sendable () -> Void)?>(nil)
 
     /// Creates an empty set.
     package init() {}
@@ -15,12 +17,39 @@ package final class OpenConnections: Sendable {
         let id = ObjectIdentifier(channel)
         self.channels.withLock { $0[id] = channel }
         channel.closeFuture.whenComplete { _ in
-            self.channels.withLock { _ = $0.removeValue(forKey: id) }
+            let isLast = self.channels.withLock { channels in
+                channels.removeValue(forKey: id)
+                return channels.isEmpty
+            }
+            if isLast { self.tellEnd() }
         }
     }
 
     /// The number of open connections.
     package var count: Int { self.channels.withLock { $0.count } }
+
+    /// Tells all connections that the server stops: each ends with the answers that are under way.
+    /// Called once, when no further ones are accepted.
+    ///
+    /// - Parameter onEnd: called when all have ended.
+    package func quiesceAll(onEnd: @escaping @Sendable () -> Void) {
+        let channels = self.channels.withLock { channels in
+            self.onEnd.withLock { $0 = onEnd }
+            return Array(channels.values)
+        }
+        if channels.isEmpty { return self.tellEnd() }
+        for channel in channels {
+            channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+        }
+    }
+
+    private func tellEnd() {
+        let onEnd = self.onEnd.withLock { onEnd in
+            defer { onEnd = nil }
+            return onEnd
+        }
+        onEnd?()
+    }
 
     /// Closes all connections without waiting for their peers.
     package func closeAll() {

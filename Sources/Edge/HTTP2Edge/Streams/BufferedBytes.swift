@@ -1,6 +1,6 @@
 package import GRPCCore
 internal import NIOHPACK
-internal import Pacing
+package import Pacing
 internal import Synchronization
 
 /// Counts the bytes of all calls that wait in front of the service: incomplete and inflated
@@ -29,6 +29,13 @@ package final class BufferedBytes: Sendable {
     /// Registers a new call. Its number is written into the headers, replacing one that a client
     /// may have sent.
     func open(_ headers: inout HPACKHeaders, on connection: ConnectionShares) -> BufferedCall {
+        let call = self.open(on: connection)
+        headers.replaceOrAdd(name: Self.field, value: String(call.number))
+        return call
+    }
+
+    /// Registers a new call of the HTTP port: `metadata` names it to its reader.
+    package func open(on connection: ConnectionShares) -> BufferedCall {
         let number = self.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
         let likely =
             connection.waitingBytes.firstShare
@@ -36,7 +43,6 @@ package final class BufferedBytes: Sendable {
                 ofStranger: connection.strangerName, on: connection.strangerBytes)
         let call = BufferedCall(of: self, number: number, on: connection, likely: likely)
         self.calls.withLock { $0[number] = call }
-        headers.replaceOrAdd(name: Self.field, value: String(number))
         return call
     }
 
@@ -54,7 +60,12 @@ package final class BufferedBytes: Sendable {
     /// 2.9.2): the handler's task is a child of the connection's, so it inherits no task-local
     /// value of a stream; `ServerContext` only has what the connection has; and the stream's
     /// channel is not accessible.
-    private static let field = "sightline-call"
+    fileprivate static let field = "sightline-call"
+
+    /// Removes from metadata what would name a call: no client may.
+    package static func removeName(from metadata: inout Metadata) {
+        metadata.removeAllValues(forKey: Self.field)
+    }
 }
 
 /// The buffered bytes of one call. The edge adds and the reader takes, on different threads.
@@ -66,7 +77,7 @@ package final class BufferedCall: Sendable {
     /// The bytes of each call and of each answer that are not counted: the call itself takes more.
     /// By default, messages to methods without credentials are no larger. An unauthenticated call
     /// to another method counts until its refusal is written, at most for `stream.ack_seconds`.
-    static let freeBytes = 16 << 10
+    package static let freeBytes = 16 << 10
 
     /// The shares of the connection that it came on.
     package let connection: ConnectionShares
@@ -89,6 +100,9 @@ package final class BufferedCall: Sendable {
         self.likelyShare = share
     }
 
+    /// The metadata by which the service finds this call.
+    package var metadata: Metadata { [BufferedBytes.field: "\(self.number)"] }
+
     /// The bytes of this call that wait at present.
     var count: Int { self.bytes.load(ordering: .relaxed) }
 
@@ -106,7 +120,7 @@ package final class BufferedCall: Sendable {
     /// Adds received bytes.
     ///
     /// - Returns: whether the call's share has room for them.
-    func add(_ bytes: Int) -> Bool {
+    package func add(_ bytes: Int) -> Bool {
         let (before, after) = self.bytes.wrappingAdd(bytes, ordering: .relaxed)
         let counted = Self.counted(after) &- Self.counted(before)
         guard counted > 0 else { return true }
@@ -120,7 +134,7 @@ package final class BufferedCall: Sendable {
     /// Counts an answer until it is written.
     ///
     /// - Returns: the share that it counts for, which has to remove it; nil if there is no room.
-    func hold(answer bytes: Int) -> SharedBound.Share? {
+    package func hold(answer bytes: Int) -> SharedBound.Share? {
         let share = self.share
         return share.take(bytes) ? share : nil
     }
@@ -141,7 +155,7 @@ package final class BufferedCall: Sendable {
     }
 
     /// Removes the remaining bytes. Nothing may be added afterwards.
-    func close() {
+    package func close() {
         self.take(.max)
         // The reader may have taken bytes as they were being counted.
         let left = self.likelyBytes.exchange(0, ordering: .relaxed)

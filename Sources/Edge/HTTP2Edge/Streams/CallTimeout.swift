@@ -2,13 +2,16 @@
 // negative timeout fails a precondition, which ends the process, and eight digits are refused. In
 // Swift 6.3 the task that waits for the timeout keeps 1.8 KiB until it expires, even if its call
 // ended long before.
-internal import NIOCore
+package import GRPCCore
+package import NIOCore
 internal import NIOHPACK
 
 /// The header `grpc-timeout`: 1 to 8 digits and a unit ("TimeoutValue TimeoutUnit" in gRPC over
 /// HTTP/2).
-enum CallTimeout: Equatable {
+package enum CallTimeout: Equatable {
+    /// The call may take any time.
     case none
+    /// The call ends after this time.
     case after(TimeAmount)
     /// The header is malformed, or occurs more than once.
     case malformed(String)
@@ -29,8 +32,19 @@ enum CallTimeout: Equatable {
     /// Removes the timeout from a call's headers and parses it.
     static func take(from headers: inout HPACKHeaders) -> CallTimeout {
         let values = headers[Self.header]
+        if !values.isEmpty { headers.remove(name: Self.header) }
+        return Self.parsed(values)
+    }
+
+    /// Removes the timeout from a call's metadata and parses it.
+    package static func take(from metadata: inout Metadata) -> CallTimeout {
+        let values = Array(metadata[stringValues: Self.header])
+        metadata.removeAllValues(forKey: Self.header)
+        return Self.parsed(values)
+    }
+
+    private static func parsed(_ values: [String]) -> CallTimeout {
         guard let value = values.first else { return .none }
-        headers.remove(name: Self.header)
         guard values.count == 1 else { return .malformed(values.joined(separator: ", ")) }
         let digits = value.utf8.dropLast()
         guard (1...Self.maxDigits).contains(digits.count),
@@ -43,7 +57,7 @@ enum CallTimeout: Equatable {
     }
 
     /// A value for an error message: printable and shortened.
-    static func shown(_ value: String) -> String {
+    package static func shown(_ value: String) -> String {
         let text = value.utf8.prefix(Self.shownBytes).map { byte in
             guard (0x20...0x7E).contains(byte), byte != UInt8(ascii: "\"") else {
                 return (byte < 16 ? "\\x0" : "\\x") + String(byte, radix: 16)

@@ -14,7 +14,7 @@ package struct MessageLimits: Sendable {
     /// `streamPath`, the limit applies to the whole request.
     let timeout: Duration
     /// Counts bytes until a call's reader takes them.
-    let buffered: BufferedBytes
+    package let buffered: BufferedBytes
 
     /// Creates the limits.
     ///
@@ -35,7 +35,7 @@ package struct MessageLimits: Sendable {
     }
 
     /// The maximum bytes of a message to the method at `path`.
-    func maxBytes(at path: String?) -> Int {
+    package func maxBytes(at path: String?) -> Int {
         path.flatMap { self.methodBytes[$0] } ?? self.smallBytes
     }
 }
