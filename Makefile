@@ -162,8 +162,9 @@ mutants: bootstrap ## Change one operator after the other in Core and Delivery: 
 verify: build-tests clients ## All that searches for long: kills, power cuts, faults, attacks… (hours)
 	@Scripts/verify
 
-run: release ## Serve on 127.0.0.1:50051, with ./sightline-data
-	.build/release/sightline serve --listen 127.0.0.1:50051 --data-dir sightline-data
+run: release ## Serve on 127.0.0.1:50051, and HTTP on 8080, with ./sightline-data
+	.build/release/sightline serve --listen 127.0.0.1:50051 --http 127.0.0.1:8080 \
+		--data-dir sightline-data
 
 demo: ## From a fresh clone to hits in a database, on a temporary directory
 	@Scripts/demo

@@ -26,17 +26,19 @@ let packages: [(path: String, from: Version, products: [String])] = [
     ("apple/swift-metrics", "2.13.0", ["CoreMetrics", "MetricsTestKit"]),
     (
         "hummingbird-project/hummingbird", "2.28.1",
-        [
-            "Hummingbird", "HummingbirdCore", "HummingbirdHTTP2", "HummingbirdTLS",
-            "HummingbirdTesting",
-        ]
+        ["Hummingbird", "HummingbirdCore", "HummingbirdTesting"]
     ),
     ("hummingbird-project/swift-mustache", "2.1.1", ["Mustache"]),
     ("swift-server/async-http-client", "1.37.0", ["AsyncHTTPClient"]),
     ("apple/swift-http-types", "1.8.0", ["HTTPTypes"]),
     ("apple/swift-collections", "1.6.0", ["DequeModule"]),
     ("apple/swift-nio", "2.101.2", ["NIOCore", "NIOEmbedded", "NIOHTTP1", "NIOPosix"]),
-    ("apple/swift-nio-extras", "1.35.2", ["NIOCertificateReloading", "NIOHTTPTypes"]),
+    (
+        "apple/swift-nio-extras", "1.35.2",
+        [
+            "NIOCertificateReloading", "NIOHTTPTypes", "NIOHTTPTypesHTTP1", "NIOHTTPTypesHTTP2",
+        ]
+    ),
     ("apple/swift-nio-http2", "1.46.0", ["NIOHPACK", "NIOHTTP2"]),
     ("apple/swift-nio-ssl", "2.37.6", ["NIOSSL"]),
     ("apple/swift-certificates", "1.21.1", ["X509"]),
@@ -244,13 +246,12 @@ let edges: [Target] = [
     module(
         "Edge/HTTPDoor",
         [
-            "CInflate", "CZstd", "ConfigurationKeys", "Credentials", "HTTP2Edge", "JSON", "Pacing",
+            "CZstd", "ConfigurationKeys", "Credentials", "HTTP2Edge", "JSON", "Pacing",
             "Telemetry", "TrackingRules", "WireFormat",
         ] + service + http
             + libraries(
-                "GRPCCore", "HTTPTypes", "Hummingbird", "HummingbirdCore", "HummingbirdHTTP2",
-                "HummingbirdTLS", "Logging", "NIOHPACK", "NIOHTTPTypes", "ServiceLifecycle",
-                "X509")),
+                "HTTPTypes", "Logging", "NIOHTTP2", "NIOHTTPTypes", "NIOHTTPTypesHTTP1",
+                "NIOHTTPTypesHTTP2", "NIOPosix", "SwiftASN1", "X509")),
     // The commands read these documents without the HTTP server that writes them.
     module("Edge/AdminProtocol"),
     .target(

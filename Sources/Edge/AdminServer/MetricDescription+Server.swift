@@ -56,6 +56,27 @@ extension MetricDescription {
     package static let connectionsEnded = MetricDescription.counter(
         "sightline_connections_ended_total", "Connections that the server ended, or did not take",
         labels: "reason")
+    /// `sightline_http_requests_total`.
+    package static let doorRequests = MetricDescription.counter(
+        "sightline_http_requests_total",
+        "Requests of the HTTP port by the door that took them and the class of their status, gone "
+            + "if the client went away before",
+        labels: "door", "status")
+    /// `sightline_http_received_bytes_total`.
+    package static let doorReceivedBytes = MetricDescription.counter(
+        "sightline_http_received_bytes_total", "Bytes of the bodies of these requests, as sent",
+        labels: "door")
+    /// `sightline_http_sent_bytes_total`.
+    package static let doorSentBytes = MetricDescription.counter(
+        "sightline_http_sent_bytes_total", "Bytes of the bodies of their answers", labels: "door")
+    /// `sightline_http_request_duration_seconds`.
+    package static let doorDuration = MetricDescription.histogram(
+        "sightline_http_request_duration_seconds",
+        "Time from the header fields of a request until its answer was written", labels: "door",
+        bounds: Self.diskBounds)
+    /// `sightline_http_connections`.
+    package static let doorConnections = MetricDescription.gauge(
+        "sightline_http_connections", "Connections of the HTTP port that are open")
     /// `sightline_memory_in_flight_bytes`.
     package static let memoryInFlight = MetricDescription.gauge(
         "sightline_memory_in_flight_bytes", "Bytes of requests between arrival and answer")
@@ -221,7 +242,8 @@ extension MetricDescription {
         [
             .buildInfo, .ready, .reloadSucceeded, .reloadTime, .requests, .events, .hits,
             .requestEvents, .receivedBytes, .refusals, .streams,
-            .connections, .connectionsEnded, .memoryInFlight, .memoryInFlightLimit,
+            .connections, .connectionsEnded, .doorRequests, .doorReceivedBytes, .doorSentBytes,
+            .doorDuration, .doorConnections, .memoryInFlight, .memoryInFlightLimit,
             .admissionDuration, .commitDuration, .ackDuration, .callDuration, .deliveryDuration,
             .journalBytes, .journalLimit, .journalOldestAge, .journalGroups, .ledgerRows,
             .ledgerLimit, .windowKeys, .windowLimit, .sinkLagGroups, .sinkLag, .sinkLagBytes,

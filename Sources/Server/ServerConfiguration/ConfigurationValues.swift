@@ -53,6 +53,16 @@ struct ConfigurationValues {
         return (String(host), port)
     }
 
+    /// The value of a key that is an address, or `off`, which is nil.
+    mutating func optionalAddress(_ name: String) -> ListenAddress? {
+        let value = self.text(name)
+        if value == Self.off { return nil }
+        let (host, port) = self.address(name, value)
+        return ListenAddress(host: host, port: port)
+    }
+
+    private static let off = "off"
+
     /// Takes down that a key's value breaks a rule that its type does not hold.
     ///
     /// - Parameter rule: follows the value, as in `has to be a file of PEM certificates`.

@@ -5,6 +5,7 @@ internal import CoreFoundation
 internal import Foundation
 internal import Glibc
 internal import HTTP2Edge
+internal import HTTPDoor
 internal import TrackingJournal
 
 /// The process's limit of descriptors (RLIMIT_NOFILE).
@@ -40,6 +41,7 @@ extension ServerConfiguration {
     var ownDescriptors: Int {
         var count = Self.fixedDescriptors
         if self.admin.address != nil { count += self.admin.maxConnections }
+        if self.http.address != nil { count += self.http.maxConnections }
         if self.journal.mode == .disk {
             // One for each segment; a segment holds one group at least.
             let bytes = max(1, self.journal.segmentBytes, self.journal.maxGroupBytes)

@@ -4,10 +4,10 @@ internal import HTTP2Edge
 internal import NIOCore
 
 extension ServerConfiguration {
-    /// Why the server must not listen on its address; nil where it may. It follows the words
-    /// `listen is "0.0.0.0:50051", but`.
-    var exposure: String? {
-        guard !self.allowInsecure, !Self.isLoopback(self.host) else { return nil }
+    /// Why the server must not take events on a host's address; nil where it may. It follows the
+    /// words `listen is "0.0.0.0:50051", but`.
+    func exposure(of host: String) -> String? {
+        guard !self.allowInsecure, !Self.isLoopback(host) else { return nil }
         let fault: String
         switch self.tls.mode {
         case .off:

@@ -4,6 +4,7 @@ package import ConfigurationKeys
 package import Credentials
 internal import Foundation
 package import HTTP2Edge
+package import HTTPDoor
 package import Logging
 package import Operations
 package import SinkKit
@@ -87,6 +88,8 @@ package struct ServerConfiguration: Sendable {
     package var isReflectionEnabled = true
     /// Where a person looks at the server.
     package var admin = AdminConfiguration()
+    /// Where clients without gRPC are served.
+    package var http = HTTPConfiguration()
 
     /// How spans are recorded and exported.
     package var traces = TracesConfiguration()
@@ -117,7 +120,9 @@ package struct ServerConfiguration: Sendable {
         self.checkSinks(&values)
         self.checkTraces(&values)
         self.admin.read(&values)
-        if let exposure = self.exposure { values.refuse("listen", exposure) }
+        let configuration = self
+        self.http.read(&values) { configuration.exposure(of: $0) }
+        if let exposure = self.exposure(of: self.host) { values.refuse("listen", exposure) }
         guard values.problems.isEmpty else { throw ConfigurationError(values.problems) }
     }
 }
@@ -175,7 +180,8 @@ extension ServerConfiguration: KeyedConfiguration {
                 unit: "address"),
             .flag(
                 "allow_insecure", \.allowInsecure,
-                "whether listen may be open to the network without TLS or credentials"),
+                "whether listen and http.listen may be open to the network without TLS or "
+                    + "credentials"),
         ],
         Self.keys(of: \.tls),
         [
@@ -258,7 +264,8 @@ extension ServerConfiguration: KeyedConfiguration {
                 "reflection.enabled", \.isReflectionEnabled,
                 "whether clients may ask what the services look like"),
         ],
-        Self.keys(of: \.admin), Self.keys(of: \.tap), Self.keys(of: \.traces),
+        Self.keys(of: \.admin), Self.keys(of: \.http), Self.keys(of: \.tap),
+        Self.keys(of: \.traces),
     ])
 
     // Several parts have keys of one section.

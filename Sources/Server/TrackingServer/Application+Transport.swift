@@ -10,17 +10,27 @@ internal import TrackingJournal
 extension Application {
     /// The gRPC server, with the interceptors that check each call's credentials.
     static func server(
-        configuration: ServerConfiguration, ingest: Ingest, board: HealthBoard,
-        connections: OpenConnections, access: Access, stores: DataStores, logger: Logger
+        _ parts: ServedParts
     ) throws -> GRPCServer<HTTP2ServerTransport.Posix> {
+        let (configuration, access) = (parts.configuration, parts.access)
         let transport = HTTP2ServerTransport.Posix(
             address: configuration.host.contains(":")
                 ? .ipv6(host: configuration.host, port: configuration.port)
                 : .ipv4(host: configuration.host, port: configuration.port),
             transportSecurity: try access.certificates?.transportSecurity() ?? .plaintext,
             config: Self.transportConfig(
-                configuration: configuration, ingest: ingest, connections: connections,
-                logger: logger))
+                configuration: configuration, ingest: parts.ingest, connections: parts.connections,
+                logger: parts.logger))
+        return GRPCServer(
+            transport: transport,
+            services: try Self.services(parts),
+            interceptors: Self.interceptors(configuration, access))
+    }
+
+    /// What checks the credentials of each call, on either port.
+    static func interceptors(
+        _ configuration: ServerConfiguration, _ access: Access
+    ) -> [any ServerInterceptor] {
         var interceptors: [any ServerInterceptor] = []
         if let certificates = access.certificates, configuration.tls.mode == .mtls {
             interceptors.append(ClientCertificateInterceptor(trust: certificates.clients))
@@ -30,12 +40,18 @@ extension Application {
                 AuthenticationInterceptor(
                     authenticator, openReflection: configuration.auth.openReflection))
         }
-        return GRPCServer(
-            transport: transport,
-            services: try Self.services(
-                configuration: configuration, ingest: ingest, board: board,
-                subjects: stores.eraser, deliveries: stores.deliveries),
-            interceptors: interceptors)
+        return interceptors
+    }
+
+    /// The limits on messages, and the counter of the bytes that wait: one for both ports.
+    static func messageLimits(
+        _ configuration: ServerConfiguration, _ ingest: Ingest
+    ) -> MessageLimits {
+        MessageLimits(
+            configuration.edge, streamPath: TrackingService.streamPath,
+            methodBytes: TrackingService.messageBytes.merging(DeliveryService.messageBytes) {
+                max($0, $1)
+            }, buffered: ingest.budget.buffered)
     }
 
     /// The transport's settings, and the handlers that the edge adds to its pipelines.
@@ -44,19 +60,24 @@ extension Application {
         logger: Logger
     ) -> HTTP2ServerTransport.Posix.Config {
         let pipeline = EdgePipeline(
-            configuration.edge, connections: configuration.connections,
-            connectionEnds: ConnectionEnds(logger: logger, onEnd: ingest.metrics.count),
-            openConnections: connections,
-            messageLimits: MessageLimits(
-                configuration.edge, streamPath: TrackingService.streamPath,
-                methodBytes: TrackingService.messageBytes.merging(DeliveryService.messageBytes) {
-                    max($0, $1)
-                }, buffered: ingest.budget.buffered),
+            configuration.edge,
+            connections: ConnectionAdmission(
+                configuration.connections,
+                ends: ConnectionEnds(logger: logger, onEnd: ingest.metrics.count),
+                open: connections),
+            messageLimits: Self.messageLimits(configuration, ingest),
             termination: EdgeTrailers.termination(onRefusal: ingest.metrics.countRefusal))
         return .defaults { pipeline.install(in: &$0) }
     }
 
     /// The tracking service, health checks, the tap, erasure, totals and server reflection.
+    static func services(_ parts: ServedParts) throws -> [any RegistrableRPCService] {
+        try Self.services(
+            configuration: parts.configuration, ingest: parts.ingest, board: parts.board,
+            subjects: parts.stores.eraser, deliveries: parts.stores.deliveries)
+    }
+
+    /// The same, of the parts that a server may have others of.
     static func services(
         configuration: ServerConfiguration, ingest: Ingest, board: HealthBoard,
         subjects: any SubjectForgetting, deliveries: any DeliveryTotalsStoring

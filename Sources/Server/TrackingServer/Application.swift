@@ -46,6 +46,7 @@ package struct Application: Sendable {
     ///   - reloader: reloads the configuration on SIGHUP; nil ignores the signal.
     ///   - ownSinks: sinks of the embedding program; the configuration lists their names.
     ///   - onAdminListening: called with the admin page's URL once the port is bound.
+    ///   - onHTTPListening: called with the HTTP port's URL once it is bound.
     ///   - onListening: called with the gRPC address once the port is bound.
     ///   - onFailure: called when the journal's disk has failed; the process must then exit with
     ///     74.
@@ -55,6 +56,7 @@ package struct Application: Sendable {
         configuration: ServerConfiguration, build: Build, logger: Logger,
         reloader: Reloader? = nil, ownSinks: [any Sink] = [],
         onAdminListening: @escaping @Sendable (String) -> Void = { _ in },
+        onHTTPListening: @escaping @Sendable (String) -> Void = { _ in },
         onListening: @escaping @Sendable (String) -> Void,
         onFailure: @escaping @Sendable (JournalError) -> Void
     ) async throws {
@@ -80,15 +82,16 @@ package struct Application: Sendable {
         let ingest = Self.ingest(
             configuration: configuration, journal: journal, stores: stores, quotas: access.quotas,
             metrics: metrics, rejections: observations.rejections)
-        let board = HealthBoard(maxWatchers: configuration.maxHealthWatchers) { journal.isTaking }
-        let connections = OpenConnections()
+        let board = HealthBoard(configuration) { journal.isTaking }
+        let served = ServedParts(
+            configuration: configuration, ingest: ingest, board: board, access: access,
+            stores: stores, logger: logger)
         let notifier = Self.notifier(journal: journal, reloader: reloader)
         let (adminBound, adminBinding) = Self.adminBinding(hasPage: observations.hasPage)
         let grpc = GRPCService(
-            server: try Self.server(
-                configuration: configuration, ingest: ingest, board: board,
-                connections: connections, access: access, stores: stores, logger: logger),
-            board: board, connections: connections, tap: ingest.tap,
+            server: try Self.server(served),
+            doors: try Self.doors(served, onListening: onHTTPListening),
+            board: board, connections: served.connections, tap: ingest.tap,
             address: "\(configuration.host):\(configuration.port)", adminBound: adminBound,
             drainTimes: (configuration.drainDelay, configuration.drainTimeout), logger: logger,
             onListening: { address in
@@ -98,11 +101,9 @@ package struct Application: Sendable {
             },
             onDrain: { notifier?.stopping() })
         // Register collectors before the admin services, which read them at start.
-        metrics.collect(build: build, budget: ingest.budget, connections: connections)
+        metrics.collect(served, build: build)
         metrics.collect(journal: journal, stores: stores, dataDirectory: directory)
-        metrics.collect(
-            board: board, reloader: reloader, certificates: access.certificates,
-            spans: self.spans?.counts)
+        metrics.collect(served, reloader: reloader, spans: self.spans?.counts)
         let admin = observations.services(
             build: build, directory: directory, registry: metrics.registry, sinks: stores.sinks,
             ledger: { await journal.ledger() }, deliveries: stores.deliveries, tap: ingest.tap,

@@ -13,6 +13,8 @@ internal import Telemetry
 /// for ever.
 struct GRPCService: Service {
     let server: GRPCServer<HTTP2ServerTransport.Posix>
+    /// The HTTP port; nil if it is off. It begins before and drains together with the gRPC port.
+    let doors: DoorService?
     let board: HealthBoard
     let connections: OpenConnections
     let tap: VerdictTap
@@ -33,8 +35,10 @@ struct GRPCService: Service {
         for await _ in self.adminBound {}
         try Task.checkCancellation()
         try await withThrowingTaskGroup(of: Bool.self) { group in
+            try await self.doors?.begin(in: &group, self.board)
             group.addTask {
                 try await self.serve()
+                await self.doors?.waitForEnd()
                 return true
             }
             group.addTask {
@@ -53,6 +57,7 @@ struct GRPCService: Service {
             while let isOver = try await group.next() { if isOver { break } }
             group.cancelAll()
             self.connections.closeAll()
+            self.doors?.closeAll()
         }
     }
 
@@ -100,6 +105,7 @@ struct GRPCService: Service {
         }
         self.tap.close()
         self.server.beginGracefulShutdown()
+        self.doors?.beginGracefulShutdown()
         // Cancelled when serving ends earlier.
         try? await Task.sleep(for: timeout)
     }

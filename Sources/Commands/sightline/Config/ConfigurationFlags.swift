@@ -11,6 +11,9 @@ struct ConfigurationFlags: ParsableArguments {
     @Option(help: "HOST:PORT of the admin server (HTTP), or off.")
     var admin: String?
 
+    @Option(help: "HOST:PORT of the HTTP server for clients without gRPC, or off.")
+    var http: String?
+
     @Option(help: "Directory of the journal and the sink's files.")
     var dataDir: String?
 
@@ -32,6 +35,7 @@ struct ConfigurationFlags: ParsableArguments {
         var flags = defaults.filter { !assigned.contains($0.key[...]) }
         if let listen { flags["listen"] = listen }
         if let admin { flags["admin.listen"] = admin }
+        if let http { flags["http.listen"] = http }
         if let dataDir { flags["data_dir"] = dataDir }
         if let sink { flags["sink"] = sink }
         if self.allowInsecure { flags["allow_insecure"] = "true" }

@@ -76,6 +76,7 @@ struct ServeCommand: AsyncParsableCommand {
                 configuration: configuration, build: .program, logger: logger,
                 reloader: reloader,
                 onAdminListening: { address in Self.announce("admin page on \(address)") },
+                onHTTPListening: { address in Self.announce("HTTP on \(address)") },
                 onListening: { address in Self.announce("listening on \(address)") },
                 onFailure: { error in Self.fail(error, logger) })
         } catch JournalError.unusable(let path, let reason)
@@ -101,11 +102,16 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
+    /// The HTTP port of `--dev`, which is off otherwise.
+    private static let developmentHTTP = "127.0.0.1:8080"
     private static let temporaryDirectory =
         NSTemporaryDirectory() + "sightline-dev-\(getpid())"
 
     private var source: ConfigurationSource {
-        let dev = ["data_dir": Self.temporaryDirectory, "log.level": "debug"]
+        let dev = [
+            "data_dir": Self.temporaryDirectory, "log.level": "debug",
+            "http.listen": Self.developmentHTTP,
+        ]
         return self.flags.source(file: self.config, defaults: self.dev ? dev : [:])
     }
 

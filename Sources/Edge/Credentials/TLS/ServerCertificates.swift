@@ -124,6 +124,28 @@ package final class ServerCertificates: CertificateReloader, Service {
         }
     }
 
+    /// Makes the TLS handlers of the HTTP port's connections, with the same files and rules; nil
+    /// without TLS. A client that names no protocol gets HTTP/1.1.
+    package func httpHandlers() throws -> (@Sendable () throws -> NIOSSLServerHandler)? {
+        guard self.mode != .off else { return nil }
+        var configuration = try TLSConfiguration.makeServerConfiguration(certificateReloader: self)
+        configuration.minimumTLSVersion = .tlsv12
+        configuration.applicationProtocols = ["h2", "http/1.1"]
+        guard self.mode == .mtls else {
+            let context = try NIOSSLContext(configuration: configuration)
+            return { NIOSSLServerHandler(context: context) }
+        }
+        configuration.certificateVerification = .noHostnameVerification
+        configuration.trustRoots = .certificates(
+            try self.clients.roots.map { try NIOSSLCertificate($0) })
+        let context = try NIOSSLContext(configuration: configuration)
+        return {
+            NIOSSLServerHandler(context: context) { presented, promise in
+                promise.completeWithTask { await self.verify(presented) }
+            }
+        }
+    }
+
     private func verify(
         _ presented: [NIOSSLCertificate]
     ) async -> NIOSSLVerificationResultWithMetadata {

@@ -6,16 +6,9 @@ extension AdminConfiguration {
     /// Reads `admin.listen`, which names two values or none.
     mutating func read(_ values: inout ConfigurationValues) {
         let key = Self.name(of: \.address)
-        let listen = values.text(key)
-        self.address = nil
-        if listen != Self.off {
-            let (host, port) = values.address(key, listen)
-            self.address = Address(host: host, port: port)
-        }
+        self.address = values.optionalAddress(key)
         if let exposure = self.exposure { values.refuse(key, exposure) }
     }
-
-    private static let off = "off"
 
     /// Why it must not listen on its address; nil where it may.
     private var exposure: String? {

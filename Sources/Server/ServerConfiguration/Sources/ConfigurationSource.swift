@@ -76,9 +76,10 @@ package struct ConfigurationSource: Sendable {
         }
     }
 
-    /// The flag that sets a key: its name, but for the one address that has a shorter one.
+    /// The flag that sets a key: its name, but for the two addresses that have a shorter one.
     private static func flag(of key: ServerConfiguration.Key) -> String {
-        if key.name == "admin.listen" { return "--admin" }
+        let short = ["admin.listen": "--admin", "http.listen": "--http"]
+        if let flag = short[key.name] { return flag }
         return "--" + key.name.map { $0 == "." || $0 == "_" ? "-" : "\($0)" }.joined()
     }
 

@@ -2,6 +2,7 @@ internal import Foundation
 internal import GRPCCore
 internal import GRPCProtobuf
 internal import HTTP2Edge
+internal import HTTPDoor
 internal import NIOHPACK
 internal import WireFormat
 
@@ -23,6 +24,38 @@ enum EdgeTrailers {
         } complete: { headers in
             if let reason = Self.addDetails(to: &headers) { onRefusal(reason) }
         }
+    }
+
+    /// Words the ends of calls of the doors, in the same way.
+    ///
+    /// - Parameter onRefusal: called with the reason of each call that ends with an error.
+    static func ending(
+        onRefusal: @escaping @Sendable (ServiceError.Reason) -> Void = { _ in }
+    ) -> CallEnding {
+        CallEnding { refusal in
+            let error = ServiceError(refusal)
+            onRefusal(error.reason)
+            return Self.end(error.status)
+        } complete: { end in
+            guard let code = RPCError.Code(end.status.code) else { return end }
+            var own = RPCError(code: code, message: "")
+            own.metadata = end.metadata
+            // Our own services wrote the details; unreadable ones would merely not be counted.
+            if let status = try? own.unpackGoogleRPCStatus() {
+                if let reason = Self.reason(of: status) { onRefusal(reason) }
+                return end
+            }
+            let status = Self.status(code, end.status.message)
+            if let reason = Self.reason(of: status) { onRefusal(reason) }
+            return Self.end(status)
+        }
+    }
+
+    private static func end(_ status: GoogleRPCStatus) -> CallEnding.End {
+        (
+            Status(code: Status.Code(status.code), message: status.message),
+            status.rpcErrorMetadata
+        )
     }
 
     /// Encodes an error as trailers.

@@ -13,15 +13,18 @@ internal import TrackingJournal
 
 extension ServerMetrics {
     /// Reports the build, memory and connections at each scrape.
-    func collect(build: Build, budget: MemoryBudget, connections: OpenConnections) {
+    func collect(_ parts: ServedParts, build: Build) {
+        let budget = parts.ingest.budget
         let traits = build.traits.joined(separator: ",")
         self.registry.meter(.buildInfo, build.version, build.commit, build.swift, traits).set(1)
         self.registry.meter(.memoryInFlightLimit).set(budget.hardBytes)
         let memory = self.registry.meter(.memoryInFlight)
         let open = self.registry.meter(.connections)
+        let openDoors = self.registry.meter(.doorConnections)
         self.registry.onCollect {
             memory.set(budget.bytesInFlight)
-            open.set(connections.count)
+            open.set(parts.connections.count)
+            openDoors.set(parts.doorConnections.count)
         }
     }
 
@@ -34,13 +37,10 @@ extension ServerMetrics {
     }
 
     /// Reports at each scrape whether the server takes events, and what not every server has.
-    func collect(
-        board: HealthBoard, reloader: Reloader?, certificates: ServerCertificates?,
-        spans: SpanCounts?
-    ) {
-        self.collect(board)
+    func collect(_ parts: ServedParts, reloader: Reloader?, spans: SpanCounts?) {
+        self.collect(parts.board)
         if let reloader { self.collect(reloader) }
-        if let certificates { self.collect(certificates) }
+        if let certificates = parts.access.certificates { self.collect(certificates) }
         if let spans { self.collect(spans) }
     }
 

@@ -2,6 +2,7 @@ internal import AdminServer
 internal import CoreMetrics
 internal import Delivery
 internal import HTTP2Edge
+internal import HTTPDoor
 internal import Telemetry
 internal import TrackingRules
 
@@ -28,6 +29,7 @@ final class ServerMetrics: Sendable {
     private let hits: [(number: Int, counter: Counter)]
     private let refusals: [ServiceError.Reason: Counter]
     private let connectionEnds: [ConnectionEnd: Counter]
+    private let doors: [Door: DoorMetrics]
 
     /// Creates the metrics; every series exists from the start, at 0.
     init(registry: MetricsRegistry = MetricsRegistry(MetricDescription.server)) {
@@ -68,6 +70,8 @@ final class ServerMetrics: Sendable {
             uniqueKeysWithValues: ConnectionEnd.allCases.map {
                 ($0, registry.counter(.connectionsEnded, $0.name))
             })
+        self.doors = Dictionary(
+            uniqueKeysWithValues: Door.allCases.map { ($0, DoorMetrics(of: $0, in: registry)) })
         let droppedSeries = registry.meter(.droppedSeries)
         registry.onCollect { droppedSeries.set(registry.droppedSeries) }
         ProcessMetrics.install(in: registry)
@@ -136,6 +140,9 @@ final class ServerMetrics: Sendable {
 
     /// Counts a connection that the server closed or refused.
     func count(_ end: ConnectionEnd) { self.connectionEnds[end]?.increment() }
+
+    /// Counts a request of the HTTP port.
+    func count(_ tally: DoorTally) { self.doors[tally.door]?.count(tally) }
 
     private static func add<let count: Int>(
         _ counts: borrowing InlineArray<count, Int>, to counters: [(number: Int, counter: Counter)]

@@ -1,6 +1,5 @@
 internal import Credentials
 internal import GRPCCore
-internal import GRPCNIOTransportHTTP2Posix
 internal import SightlineProtos
 internal import X509
 
@@ -32,9 +31,8 @@ struct AuthenticationInterceptor: ServerInterceptor {
         guard !self.openServices.contains(context.descriptor.service.fullyQualifiedService) else {
             return try await next(request, context)
         }
-        let transport = context.transportSpecific as? HTTP2ServerTransport.Posix.Context
         let principal = try self.principal(
-            request, transport?.peerCertificate,
+            request, context.peerCertificate,
             needsScope: context.descriptor.service != Sightline_V1_TapService.descriptor)
         var context = context
         context.transportSpecific = AuthenticatedContext(principal: principal)

@@ -1,7 +1,6 @@
 internal import Credentials
 internal import Foundation
 internal import GRPCCore
-internal import GRPCNIOTransportHTTP2Posix
 
 /// Refuses calls on connections whose client certificate has expired, or whose CA is no longer
 /// trusted; see `ClientTrust`.
@@ -15,8 +14,7 @@ struct ClientCertificateInterceptor: ServerInterceptor {
                 StreamingServerRequest<Input>, ServerContext
             ) async throws -> StreamingServerResponse<Output>
     ) async throws -> StreamingServerResponse<Output> {
-        let transport = context.transportSpecific as? HTTP2ServerTransport.Posix.Context
-        guard let certificate = transport?.peerCertificate else {
+        guard let certificate = context.peerCertificate else {
             throw ServiceError.credentialsMissing.status
         }
         guard await self.trust.isTaken(certificate, at: Date()) else {

@@ -1,4 +1,6 @@
+internal import HTTPDoor
 internal import Pacing
+internal import ServerConfiguration
 internal import SightlineProtos
 internal import Synchronization
 
@@ -16,8 +18,14 @@ final class HealthBoard: Sendable {
     private let maxWatchers: Int
     private let isTaking: @Sendable () -> Bool
 
+    /// A port that has to listen before the server is ready.
+    enum Port: String, Sendable {
+        case grpc = "gRPC"
+        case http = "HTTP"
+    }
+
     private struct State {
-        var isListening = false
+        var awaitedPorts: [Port]
         var isDraining = false
         var lastID = 0
         var watchers: [Int: Watcher] = [:]
@@ -35,11 +43,25 @@ final class HealthBoard: Sendable {
     ///
     /// - Parameters:
     ///   - maxWatchers: the maximum number of open watches of a lone peer.
+    ///   - ports: those that have to listen before the server is ready.
     ///   - isTaking: whether the journal accepts events now.
-    init(maxWatchers: Int, isTaking: @escaping @Sendable () -> Bool) {
-        self.state = Mutex(State(shares: TenantShares(bound: maxWatchers)))
+    init(
+        maxWatchers: Int, ports: [Port] = [.grpc], isTaking: @escaping @Sendable () -> Bool
+    ) {
+        self.state = Mutex(
+            State(awaitedPorts: ports, shares: TenantShares(bound: maxWatchers)))
         self.maxWatchers = maxWatchers
         self.isTaking = isTaking
+    }
+
+    /// Creates the board of a server, which is ready once each of its ports listens.
+    convenience init(
+        _ configuration: ServerConfiguration, isTaking: @escaping @Sendable () -> Bool
+    ) {
+        self.init(
+            maxWatchers: configuration.maxHealthWatchers,
+            ports: configuration.http.address == nil ? [.grpc] : [.grpc, .http],
+            isTaking: isTaking)
     }
 
     /// The current status of a service; nil for an unknown service.
@@ -51,9 +73,8 @@ final class HealthBoard: Sendable {
 
     /// Why the server is not ready, for people; empty if it is.
     var notReadyReasons: [String] {
-        let (isListening, isDraining) = self.state.withLock { ($0.isListening, $0.isDraining) }
-        var reasons: [String] = []
-        if !isListening { reasons.append("the gRPC port does not listen yet") }
+        let (ports, isDraining) = self.state.withLock { ($0.awaitedPorts, $0.isDraining) }
+        var reasons = ports.map { "the \($0.rawValue) port does not listen yet" }
         if isDraining { reasons.append("the server is draining") }
         if !self.isTaking() {
             reasons.append("the journal takes no events: it is full, or its disk failed")
@@ -61,8 +82,10 @@ final class HealthBoard: Sendable {
         return reasons
     }
 
-    /// Records that the gRPC port is bound.
-    func beginListening() { self.state.withLock { $0.isListening = true } }
+    /// Records that a port is bound.
+    func beginListening(_ port: Port = .grpc) {
+        self.state.withLock { $0.awaitedPorts.removeAll { $0 == port } }
+    }
 
     // MARK: Watching
 

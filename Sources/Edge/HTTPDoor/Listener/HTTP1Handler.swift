@@ -1,0 +1,183 @@
+internal import HTTP2Edge
+internal import HTTPTypes
+internal import NIOCore
+internal import NIOHTTP1
+
+/// The life of a connection with HTTP/1: refuses malformed requests with words, ends a connection
+/// that is idle, slow or old, and closes it so that the peer can read the last answer.
+///
+/// Behind NIO's `HTTPServerPipelineHandler`, which lets one request pass at a time and ends the
+/// connection at a shutdown.
+final class HTTP1Handler: ChannelDuplexHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias InboundOut = HTTPServerRequestPart
+    typealias OutboundIn = HTTPServerResponsePart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    /// How long a peer may read the last answer before the connection closes. If it closed with
+    /// unread bytes, the kernel would send RST and the peer lose the answer.
+    static let farewell = TimeAmount.seconds(1)
+
+    private enum Phase {
+        /// No request, or one whose header fields are not whole.
+        case waiting
+        /// A request or its answer is under way.
+        case busy
+        /// The last answer is written: what the peer still sends is dropped.
+        case over
+    }
+
+    private let headerTimeout: TimeAmount
+    private let idleTimeout: TimeAmount
+    private let maxAge: TimeAmount
+    private let onEnd: (ConnectionEnd) -> Void
+    private let count: (DoorTally) -> Void
+    private var phase = Phase.waiting
+    /// Whether the head of the answer is written.
+    private var hasAnswerHead = false
+    /// Whether the connection ends with the answer that is under way.
+    private var isLast = false
+    private var waiting: Scheduled<Void>?
+    private var age: Scheduled<Void>?
+
+    init(
+        _ configuration: HTTPConfiguration, maxAge: TimeAmount,
+        onEnd: @escaping (ConnectionEnd) -> Void, count: @escaping (DoorTally) -> Void
+    ) {
+        self.headerTimeout = TimeAmount(configuration.headerTimeout)
+        self.idleTimeout = TimeAmount(configuration.idleTimeout)
+        self.maxAge = maxAge
+        self.onEnd = onEnd
+        self.count = count
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.wait(self.headerTimeout, .handshake, context)
+        self.age = context.eventLoop.assumeIsolated().scheduleTask(in: self.maxAge) {
+            self.onEnd(.age)
+            self.isLast = true
+            if self.phase == .waiting { context.close(promise: nil) }
+        }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) { self.cancelTimers() }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        self.cancelTimers()
+        context.fireChannelInactive()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch self.unwrapInboundIn(data) {
+        case .head(let head):
+            guard self.phase == .waiting else { return }
+            self.waiting?.cancel()
+            self.phase = .busy
+            self.hasAnswerHead = false
+            if HTTP1HeadRule.isLast(head) { self.isLast = true }
+            if let refusal = HTTP1HeadRule.refusal(of: head) {
+                return self.refuse(refusal, context)
+            }
+        case .body, .end: guard self.phase == .busy else { return }
+        }
+        context.fireChannelRead(data)
+    }
+
+    /// What the decoder cannot read ends the connection, as the next request's beginning is
+    /// unknown.
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        guard self.phase != .over, !self.hasAnswerHead || self.phase == .waiting else { return }
+        guard let error = error as? HTTPParserError else {
+            context.close(promise: nil)
+            return
+        }
+        self.refuse(Self.answer(error), context)
+    }
+
+    private static func answer(_ error: HTTPParserError) -> DoorResponse {
+        switch error {
+        case .headerOverflow:
+            .problem(
+                .requestHeaderFieldsTooLarge,
+                "the header fields exceed http.header_bytes, or are more than "
+                    + "\(HTTPConfiguration.headerFields): send fewer")
+        default: .problem(.badRequest, "this is no request of HTTP/1.1 (RFC 9112): \(error)")
+        }
+    }
+
+    // MARK: Answers
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        guard self.phase != .over else {
+            promise?.fail(ChannelError.ioOnClosedChannel)
+            return
+        }
+        switch self.unwrapOutboundIn(data) {
+        case .head(var head):
+            guard head.status.code >= 200 else { break }
+            self.hasAnswerHead = true
+            if head.headers.contains(name: "connection") { self.isLast = true }
+            if self.isLast { head.headers.replaceOrAdd(name: "connection", value: "close") }
+            context.write(self.wrapOutboundOut(.head(head)), promise: promise)
+            return
+        case .body: break
+        case .end:
+            if self.isLast {
+                self.phase = .over
+                context.write(data, promise: promise)
+                self.leave(context)
+            } else {
+                self.phase = .waiting
+                self.wait(self.idleTimeout, .idle, context)
+                context.write(data, promise: promise)
+            }
+            return
+        }
+        context.write(data, promise: promise)
+    }
+
+    private func refuse(_ answer: DoorResponse, _ context: ChannelHandlerContext) {
+        self.waiting?.cancel()
+        self.phase = .over
+        self.count(
+            DoorTally(
+                door: .other, status: answer.status.code, receivedBytes: 0,
+                sentBytes: answer.body.readableBytes, nanoseconds: 0))
+        var headers = HTTPHeaders(answer.headers.map { ($0.name.rawName, $0.value) })
+        headers.add(name: "content-length", value: "\(answer.body.readableBytes)")
+        headers.add(name: "connection", value: "close")
+        let head = HTTPResponseHead(
+            version: .http1_1, status: .init(statusCode: answer.status.code), headers: headers)
+        context.write(self.wrapOutboundOut(.head(head)), promise: nil)
+        context.write(self.wrapOutboundOut(.body(.byteBuffer(answer.body))), promise: nil)
+        context.write(self.wrapOutboundOut(.end(nil)), promise: nil)
+        self.leave(context)
+    }
+
+    /// Sends what is written, half-closes, and closes after the farewell.
+    private func leave(_ context: ChannelHandlerContext) {
+        context.flush()
+        context.close(mode: .output, promise: nil)
+        self.waiting = context.eventLoop.assumeIsolated().scheduleTask(in: Self.farewell) {
+            context.close(promise: nil)
+        }
+    }
+
+    // MARK: Timers
+
+    /// Ends the connection unless a request's header fields are whole in time.
+    private func wait(
+        _ time: TimeAmount, _ end: ConnectionEnd, _ context: ChannelHandlerContext
+    ) {
+        self.waiting?.cancel()
+        self.waiting = context.eventLoop.assumeIsolated().scheduleTask(in: time) {
+            self.onEnd(end)
+            context.close(promise: nil)
+        }
+    }
+
+    private func cancelTimers() {
+        self.waiting?.cancel()
+        self.age?.cancel()
+    }
+}

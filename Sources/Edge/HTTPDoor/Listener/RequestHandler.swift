@@ -1,0 +1,264 @@
+internal import HTTP2Edge
+internal import HTTPTypes
+internal import NIOCore
+internal import NIOHTTP2
+internal import NIOHTTPTypes
+internal import NIOHTTPTypesHTTP2
+internal import Pacing
+
+/// Reads requests whole, within their limits, and writes the answers of the doors: for a connection
+/// with HTTP/1 one after another, for a stream of HTTP/2 its one request.
+final class RequestHandler: ChannelInboundHandler {
+    typealias InboundIn = HTTPRequestPart
+    typealias OutboundOut = HTTPResponsePart
+
+    private enum Phase {
+        /// For the header fields of a request.
+        case waiting
+        /// For the rest of a request.
+        case reading
+        /// For the door's answer.
+        case answering
+        /// The answer is written, or nobody is there for it.
+        case over
+    }
+
+    private let port: DoorPort
+    private let connection: DoorConnection
+    /// Whether it is a stream of HTTP/2.
+    private let isStream: Bool
+    private var phase = Phase.waiting
+    private var request: DoorRequest?
+    /// The bytes of the request that wait.
+    private var buffered: BufferedCall?
+    private var start = NIODeadline.uptimeNanoseconds(0)
+    private var bodyTimer: Scheduled<Void>?
+    private var answerTimer: Scheduled<Void>?
+    /// The door's work. Its owner is this handler: with the connection or the stream it ends.
+    private var work: Task<Void, Never>?
+
+    init(_ port: DoorPort, _ connection: DoorConnection, isStream: Bool) {
+        self.port = port
+        self.connection = connection
+        self.isStream = isStream
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) { self.leave() }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        self.leave()
+        context.fireChannelInactive()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch self.unwrapInboundIn(data) {
+        case .head(let head):
+            if self.phase == .waiting { self.begin(head, context) }
+        case .body(let bytes):
+            if self.phase == .reading { self.append(bytes, context) }
+        case .end:
+            if self.phase == .reading { self.answer(context) }
+        }
+    }
+
+    /// A message that the codec cannot read.
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        guard self.phase != .over else { return }
+        context.close(promise: nil)
+    }
+
+    // MARK: Requests
+
+    private func begin(_ head: HTTPRequest, _ context: ChannelHandlerContext) {
+        self.phase = .reading
+        self.start = context.eventLoop.now
+        let buffered = self.port.limits.buffered.open(on: self.connection.shares)
+        self.buffered = buffered
+        self.request = DoorRequest(
+            head,
+            peer: DoorPeer(
+                address: self.connection.address, certificate: self.connection.certificate,
+                shares: self.connection.shares, callMetadata: buffered.metadata))
+        if let refusal = self.refusal(of: head.headerFields) {
+            return self.refuse(refusal, context)
+        }
+        self.bodyTimer = context.eventLoop.assumeIsolated().scheduleTask(
+            in: TimeAmount(self.port.configuration.bodyTimeout)
+        ) {
+            self.refuse(
+                .problem(
+                    .requestTimeout,
+                    "the body was incomplete after \(self.port.configuration.bodyTimeout.seconds) "
+                        + "s: send less at once, or use a faster connection"), context)
+        }
+        if head.headerFields[.expect]?.lowercased() == "100-continue" {
+            context.writeAndFlush(
+                self.wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
+        }
+    }
+
+    private func refusal(of fields: HTTPFields) -> DoorResponse? {
+        let bytes = fields.reduce(0) { $0 &+ $1.name.rawName.utf8.count &+ $1.value.utf8.count }
+        let maxBytes = self.port.configuration.headerBytes
+        guard bytes <= maxBytes, fields.count <= HTTPConfiguration.headerFields else {
+            return .problem(
+                .requestHeaderFieldsTooLarge,
+                "\(fields.count) header fields have \(bytes) bytes of names and values, the limits "
+                    + "are \(HTTPConfiguration.headerFields) and \(maxBytes): send fewer")
+        }
+        let length = fields[.contentLength].flatMap { Int($0) } ?? 0
+        return length > HTTPConfiguration.bodyBytes ? Self.tooLarge : nil
+    }
+
+    private static let tooLarge = DoorResponse.problem(
+        .contentTooLarge,
+        "a body may have at most \(HTTPConfiguration.bodyBytes) bytes, also once decompressed: "
+            + "send it in parts")
+    private static let overloaded = DoorResponse.problem(
+        .serviceUnavailable, "the server is overloaded: send it again later", retryAfter: 1)
+
+    private func append(_ bytes: ByteBuffer, _ context: ChannelHandlerContext) {
+        let length = (self.request?.body.readableBytes ?? 0) + bytes.readableBytes
+        guard length <= HTTPConfiguration.bodyBytes else {
+            return self.refuse(Self.tooLarge, context)
+        }
+        guard self.buffered?.add(bytes.readableBytes) ?? true else {
+            return self.refuse(Self.overloaded, context)
+        }
+        // A body in one part is not copied.
+        if length == bytes.readableBytes {
+            self.request?.body = bytes
+        } else {
+            self.request?.body.writeImmutableBuffer(bytes)
+        }
+    }
+
+    // MARK: Answers
+
+    private func answer(_ context: ChannelHandlerContext) {
+        guard let request = self.request else { return }
+        self.phase = .answering
+        self.bodyTimer?.cancel()
+        let (doors, loop) = (self.port.doors, context.eventLoop)
+        let own = NIOLoopBound((self, context), eventLoop: loop)
+        self.work = Task {
+            let response = await doors.answer(request)
+            loop.execute {
+                let (handler, context) = own.value
+                if handler.phase == .answering { handler.write(response, context) }
+            }
+        }
+    }
+
+    /// Answers a request that is not whole, and ends its stream, or its connection with HTTP/1.
+    private func refuse(_ response: DoorResponse, _ context: ChannelHandlerContext) {
+        guard self.phase == .reading else { return }
+        self.bodyTimer?.cancel()
+        self.write(response, context, isWhole: false)
+    }
+
+    private func write(
+        _ response: DoorResponse, _ context: ChannelHandlerContext, isWhole: Bool = true
+    ) {
+        let (response, release) = self.held(response)
+        let tally = DoorTally(
+            door: self.request.map(self.port.doors.door) ?? .other,
+            status: response.status.code,
+            receivedBytes: self.request?.body.readableBytes ?? 0,
+            sentBytes: response.body.readableBytes,
+            nanoseconds: (context.eventLoop.now - self.start).nanoseconds)
+        let sendsBody = self.request?.method != .head && response.body.readableBytes > 0
+        let head = self.head(of: response, isWhole: isWhole)
+        self.finishRequest()
+        // Before the end is written: with it, a request that waited behind this one may begin.
+        self.phase = self.isStream || !isWhole ? .over : .waiting
+        self.watch(context)
+        context.write(self.wrapOutboundOut(.head(head)), promise: nil)
+        if sendsBody { context.write(self.wrapOutboundOut(.body(response.body)), promise: nil) }
+        let written = context.eventLoop.makePromise(of: Void.self)
+        let timer = self.answerTimer
+        written.futureResult.whenComplete { _ in
+            release()
+            timer?.cancel()
+        }
+        self.port.count(tally)
+        context.writeAndFlush(self.wrapOutboundOut(.end(nil)), promise: written)
+        guard self.isStream, !isWhole else { return }
+        // Lets a client that still sends stop, and use the answer (RFC 9113, section 8.1).
+        context.triggerUserOutboundEvent(
+            NIOHTTP2FramePayloadToHTTPEvent.reset(code: .noError), promise: nil)
+        context.close(promise: nil)
+    }
+
+    /// Counts a large answer until it is written, as the gRPC port does.
+    ///
+    /// - Returns: the answer, or another if there is no room for it; and what uncounts it.
+    private func held(_ response: DoorResponse) -> (DoorResponse, @Sendable () -> Void) {
+        let bytes = response.body.storageCapacity
+        guard response.body.readableBytes > BufferedCall.freeBytes, let buffered = self.buffered
+        else { return (response, {}) }
+        guard let share = buffered.hold(answer: bytes) else { return (Self.overloaded, {}) }
+        return (response, { share.remove(bytes) })
+    }
+
+    private func head(of response: DoorResponse, isWhole: Bool) -> HTTPResponse {
+        var head = HTTPResponse(status: response.status, headerFields: response.headers)
+        let hasBody = response.status != .noContent && response.status != .notModified
+        if hasBody { head.headerFields[.contentLength] = "\(response.body.readableBytes)" }
+        head.headerFields[.date] = HTTPDate.text()
+        head.headerFields[.xContentTypeOptions] = "nosniff"
+        if head.headerFields[.cacheControl] == nil { head.headerFields[.cacheControl] = "no-store" }
+        if !self.isStream, !isWhole { head.headerFields[.connection] = "close" }
+        guard self.isStream else { return head }
+        // The peer chooses the size of HPACK's table, up to 4 GiB: see `HPACKHeaders.unindexed`.
+        head.headerFields = HTTPFields(
+            head.headerFields.map { field in
+                var field = field
+                field.indexingStrategy = .avoid
+                return field
+            })
+        return head
+    }
+
+    /// Ends the connection of a peer that does not read its answer in time, or the stream if the
+    /// connection takes bytes.
+    private func watch(_ context: ChannelHandlerContext) {
+        let (channel, onEnd) = (context.channel, self.port.onEnd)
+        self.answerTimer = context.eventLoop.scheduleTask(
+            in: TimeAmount(self.port.configuration.answerTimeout)
+        ) {
+            onEnd(.unread)
+            let connection = channel.parent ?? channel
+            (connection.isWritable ? channel : connection).close(promise: nil)
+        }
+    }
+
+    /// Forgets a request that has its answer.
+    private func finishRequest() {
+        self.request = nil
+        self.work = nil
+        self.buffered?.close()
+        self.buffered = nil
+    }
+
+    /// Ends what is under way: the peer has gone.
+    private func leave() {
+        if let request = self.request, self.phase == .reading || self.phase == .answering {
+            self.port.count(
+                DoorTally(
+                    door: self.port.doors.door(of: request), status: nil,
+                    receivedBytes: request.body.readableBytes, sentBytes: 0,
+                    nanoseconds: (NIODeadline.now() - self.start).nanoseconds))
+        }
+        self.phase = .over
+        self.bodyTimer?.cancel()
+        self.answerTimer?.cancel()
+        self.work?.cancel()
+        self.finishRequest()
+    }
+}
+
+extension Duration {
+    /// Whole seconds.
+    fileprivate var seconds: Int64 { self.components.seconds }
+}

@@ -1,0 +1,17 @@
+internal import HTTP2Edge
+internal import Logging
+internal import ServerConfiguration
+
+/// What the servers of both ports are made of.
+struct ServedParts {
+    let configuration: ServerConfiguration
+    let ingest: Ingest
+    let board: HealthBoard
+    let access: Access
+    let stores: DataStores
+    let logger: Logger
+    /// The open connections of the gRPC port.
+    let connections = OpenConnections()
+    /// Those of the HTTP port.
+    let doorConnections = OpenConnections()
+}
