@@ -439,9 +439,9 @@ let testTargets: [Target] = [
     tests(
         "HTTPDoorTests",
         [
-            "HTTPDoor", "JSON", "ServerConfiguration", "ServerTestSupport", "TestSupport",
-            "TrackingRules", "TrackingServer", "WireFormat",
-        ] + service + libraries("HTTPTypes", "Logging", "NIOCore")),
+            "CZstd", "ConfigurationKeys", "HTTP2Edge", "HTTPDoor", "JSON", "ServerConfiguration",
+            "ServerTestSupport", "TestSupport", "TrackingRules", "TrackingServer", "WireFormat",
+        ] + service + libraries("HTTPTypes", "Logging", "NIOCore", "NIOHTTP1")),
     tests("JSONTests", ["JSON", "TestSupport", "WireFormat"]),
     tests(
         "KafkaSinkTests",

@@ -30,4 +30,18 @@ struct ExposureTests {
         let allowed = ["listen": listen, "allow_insecure": "true"]
         #expect(try await Configurations.problems(flags: allowed) == [])
     }
+
+    @Test("the HTTP port is held to the same, by its own name")
+    func http() async throws {
+        #expect(try await Configurations.problems(flags: ["http.listen": "127.0.0.1:1"]) == [])
+        #expect(try await Configurations.problems(flags: ["http.listen": "off"]) == [])
+        let open = ["http.listen": "0.0.0.0:1"]
+        let problems = try await Configurations.problems(flags: open)
+        #expect(problems.count == 1)
+        #expect(problems.first?.contains("http.listen is \"0.0.0.0:1\", but without TLS") == true)
+        let allowed = open.merging(["allow_insecure": "true"]) { $1 }
+        #expect(try await Configurations.problems(flags: allowed) == [])
+        let mtls = open.merging(["tls.mode": "mtls"]) { $1 }
+        #expect(try await Configurations.problems(flags: mtls) == [])
+    }
 }

@@ -43,13 +43,14 @@ enum BoundRegister {
         BoundRow(
             .one("a request"), "limits.request_bytes", "limits.request_events",
             "limits.event_bytes", "limits.raw_payload_bytes", "limits.raw_payload_levels",
-            "limits.metadata_bytes"),
+            "limits.metadata_bytes", "http.header_bytes"),
         BoundRow(.one("a stream"), "stream.max_requests", "stream.max_bytes"),
         BoundRow(
             .one("a connection"), "limits.streams_per_connection",
-            "connections.pings_per_30_seconds"),
+            "connections.pings_per_30_seconds", "http.streams_per_connection"),
         BoundRow(
-            .one("an address"), "connections.max_per_address", "connections.new_per_second"),
+            .one("an address"), "connections.max_per_address", "connections.new_per_second",
+            "http.max_per_address"),
         BoundRow(
             .one("a tenant"), "quotas.events_per_second", "quotas.bytes_per_second",
             "tap.max_readers_per_tenant", "webhook.max_refused_in_row", "postgresql.max_refused"),
@@ -107,6 +108,11 @@ enum BoundRegister {
                 because: "it is decided before credentials are known, each address has "
                     + "connections.max_per_address of them, and open files cannot be exceeded"),
             "connections.max"),
+        BoundRow(
+            .common(
+                because: "it is decided before credentials are known, each address has "
+                    + "http.max_per_address of them, and open files cannot be exceeded"),
+            "http.max_connections"),
         BoundRow(
             .common(because: "beyond it answers are sent plain, and nobody is refused"),
             "compression.max_streams"),

@@ -35,6 +35,16 @@ struct HealthBoardTests {
         #expect(self.board().status(of: service) == nil)
     }
 
+    @Test("the server is ready once each of its ports listens")
+    func ports() {
+        let board = HealthBoard(maxWatchers: 1, ports: [.grpc, .http]) { true }
+        #expect(board.notReadyReasons.count == 2)
+        board.beginListening(.http)
+        #expect(board.notReadyReasons == ["the gRPC port does not listen yet"])
+        board.beginListening(.grpc)
+        #expect(board.notReadyReasons == [])
+    }
+
     @Test("from the drain on nothing is serving, whatever the journal says")
     func drain() async {
         let board = self.board()

@@ -1,0 +1,191 @@
+// Calls of doors pass a server of gRPC as those of its port do.
+internal import GRPCCore
+internal import GRPCNIOTransportHTTP2Posix
+@testable internal import HTTP2Edge
+@testable internal import HTTPDoor
+internal import NIOCore
+internal import Testing
+
+struct DoorTransportTests {
+    /// A service of four methods, which serves bytes as they come.
+    private struct Echo: RegistrableRPCService {
+        static let echo = MethodDescriptor(fullyQualifiedService: "test.Echo", method: "Echo")
+        static let metadata = MethodDescriptor(
+            fullyQualifiedService: "test.Echo", method: "Metadata")
+        static let wait = MethodDescriptor(fullyQualifiedService: "test.Echo", method: "Wait")
+        static let stream = MethodDescriptor(fullyQualifiedService: "test.Echo", method: "Stream")
+
+        func registerMethods(with router: inout RPCRouter<some ServerTransport>) {
+            self.register(Self.echo, &router) { request in
+                for try await message in request.messages { return [message] }
+                return []
+            }
+            self.register(Self.metadata, &router) { request in
+                [request.metadata.map { "\($0.key)=\($0.value.encoded());" }.sorted().joined()]
+            }
+            self.register(Self.wait, &router) { _ in
+                let (ended, end) = AsyncStream.makeStream(of: Void.self)
+                await withRPCCancellationHandler {
+                    for await _ in ended {}
+                } onCancelRPC: {
+                    end.finish()
+                }
+                throw RPCError(code: .cancelled, message: "it was cancelled")
+            }
+            self.register(Self.stream, &router) { _ in ["one", "two"] }
+        }
+
+        private func register(
+            _ method: MethodDescriptor, _ router: inout RPCRouter<some ServerTransport>,
+            _ answers: @escaping @Sendable (StreamingServerRequest<String>) async throws -> [String]
+        ) {
+            router.registerHandler(
+                forMethod: method, deserializer: TextCoding(), serializer: TextCoding()
+            ) { request, _ in
+                let messages = try await answers(request)
+                return StreamingServerResponse { writer in
+                    for message in messages { try await writer.write(message) }
+                    return ["trailer": "seen"]
+                }
+            }
+        }
+    }
+
+    private struct TextCoding: MessageDeserializer, MessageSerializer {
+        func deserialize(_ bytes: some GRPCContiguousBytes) -> String {
+            bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+        }
+
+        func serialize<Bytes: GRPCContiguousBytes>(_ message: String) -> Bytes {
+            Bytes(message.utf8)
+        }
+    }
+
+    private static let maxBytes = 40
+
+    /// A server behind a transport while `body` runs, which is served until then.
+    private func served<Value: Sendable>(
+        _ buffered: BufferedBytes = BufferedBytes(maxBytes: 1 << 20),
+        _ body: @Sendable (DoorTransport) async throws -> Value
+    ) async throws -> Value {
+        let limits = MessageLimits(
+            EdgeConfiguration(), streamPath: "", methodBytes: ["/test.Echo/Echo": Self.maxBytes],
+            buffered: buffered)
+        let transport = DoorTransport(
+            limits: limits,
+            ending: CallEnding { refusal in
+                (Status(code: .aborted, message: "\(refusal)"), ["refused": "yes"])
+            } complete: { end in
+                var end = end
+                end.metadata.addString("yes", forKey: "completed")
+                return end
+            })
+        let server = GRPCServer(transport: transport, services: [Echo()])
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await server.serve() }
+            await transport.waitUntilReady()
+            let value = try await body(transport)
+            server.beginGracefulShutdown()
+            try await group.waitForAll()
+            return value
+        }
+    }
+
+    private func call(
+        _ method: MethodDescriptor, _ text: String = "", metadata: Metadata = [:],
+        peer: DoorPeer = DoorPeer(address: "ipv4:192.0.2.1:1")
+    ) -> DoorCall {
+        DoorCall(method: method, metadata: metadata, message: ByteBuffer(string: text), peer: peer)
+    }
+
+    @Test("a call gets the service's message, its status and its trailers")
+    func answer() async throws {
+        let answer = try await self.served { await $0.serve(self.call(Echo.echo, "hello")) }
+        #expect(answer.message == ByteBuffer(string: "hello"))
+        #expect(answer.status.code == .ok)
+        #expect(answer.metadata == ["trailer": "seen", "completed": "yes"])
+    }
+
+    @Test("an unknown method is the library's error, which is completed")
+    func unknownMethod() async throws {
+        let method = MethodDescriptor(fullyQualifiedService: "test.Echo", method: "None")
+        let answer = try await self.served { await $0.serve(self.call(method)) }
+        #expect(answer.status.code == .unimplemented && answer.message == nil)
+        #expect(answer.metadata == ["completed": "yes"])
+    }
+
+    @Test("a message may have its method's bytes, and not one more", arguments: [40, 41])
+    func messageLimit(_ count: Int) async throws {
+        let text = String(repeating: "x", count: count)
+        let answer = try await self.served { await $0.serve(self.call(Echo.echo, text)) }
+        #expect((answer.status.code == .ok) == (count <= Self.maxBytes))
+        #expect(
+            answer.status.message
+                == (count <= Self.maxBytes ? "" : "messageTooLarge(maxBytes: \(Self.maxBytes))"))
+    }
+
+    @Test("the metadata is the request's, and no client names another one's bytes that wait")
+    func metadata() async throws {
+        let buffered = BufferedBytes(maxBytes: 1 << 20)
+        let call = buffered.open(on: ConnectionShares())
+        let answer = try await self.served(buffered) { transport in
+            await transport.serve(
+                self.call(
+                    Echo.metadata, metadata: ["sightline-call": "7", "authorization": "Bearer x"],
+                    peer: DoorPeer(callMetadata: call.metadata)))
+        }
+        let own = call.metadata.map { "\($0.key)=\($0.value.encoded());" }.joined()
+        #expect(answer.message == ByteBuffer(string: "authorization=Bearer x;" + own))
+    }
+
+    @Test("a deadline ends a call, and one that is malformed is refused")
+    func deadline() async throws {
+        let late = try await self.served { transport in
+            await transport.serve(self.call(Echo.wait, metadata: ["grpc-timeout": "1m"]))
+        }
+        #expect(late.status.message == "deadlinePassed" && late.status.code == .aborted)
+        let malformed = try await self.served { transport in
+            await transport.serve(self.call(Echo.echo, metadata: ["grpc-timeout": "-1S"]))
+        }
+        #expect(malformed.status.message == #"timeout("-1S")"#)
+    }
+
+    @Test("a client that goes away cancels its call")
+    func cancelled() async throws {
+        let answer = try await self.served { transport in
+            let call = self.call(Echo.wait)
+            return await withTaskGroup(of: DoorAnswer.self) { group in
+                group.addTask { await transport.serve(call) }
+                group.cancelAll()
+                return await group.next()
+            }
+        }
+        #expect(answer?.status.code == .cancelled)
+    }
+
+    @Test("a method that streams its answers is for gRPC alone")
+    func stream() async throws {
+        let answer = try await self.served { await $0.serve(self.call(Echo.stream)) }
+        #expect(answer.status.code == .unimplemented && answer.message == nil)
+    }
+
+    @Test("what has no room to wait is refused, and waits no longer")
+    func memory() async throws {
+        let buffered = BufferedBytes(maxBytes: 0)
+        let call = buffered.open(on: ConnectionShares())
+        _ = call.add(BufferedCall.freeBytes)
+        let peer = DoorPeer(callMetadata: call.metadata)
+        let answer = try await self.served(buffered) { transport in
+            await transport.serve(self.call(Echo.echo, "x", peer: peer))
+        }
+        #expect(answer.status.message == "overloaded")
+        call.close()
+        #expect(buffered.count == 0)
+    }
+
+    @Test("after the shutdown a call is told that the server closes")
+    func closing() async throws {
+        let transport = try await self.served { $0 }
+        #expect(await transport.serve(self.call(Echo.echo)).status.message == "closing")
+    }
+}
