@@ -469,6 +469,7 @@ let testTargets: [Target] = [
         [
             "CampaignSink", "ConfigurationKeys", "FileSinks", "ServerConfiguration", "SinkKit",
             "SinkTestSupport", "Telemetry", "TestSupport", "TrackingJournal", "TrackingRules",
+            "WireFormat",
         ] + protos + libraries("Logging")),
     tests(
         "SightlineClientTests",

@@ -2,6 +2,7 @@
 internal import ConfigurationKeys
 internal import Foundation
 internal import Testing
+internal import WireFormat
 
 @testable internal import ServerConfiguration
 

@@ -1,5 +1,4 @@
 internal import ArgumentParser
-internal import ServerConfiguration
 internal import TrackingReport
 internal import WireFormat
 

@@ -1,5 +1,6 @@
 // Reads the filter of a sink, such as `{kind: [open, click], not: {tenant: test}}`.
 internal import SinkKit
+internal import WireFormat
 internal import Yams
 
 /// A filter as it is read, and what is wrong with it.

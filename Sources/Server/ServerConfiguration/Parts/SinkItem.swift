@@ -2,6 +2,7 @@
 internal import ConfigurationKeys
 internal import SinkKit
 internal import TrackingJournal
+internal import WireFormat
 internal import Yams
 
 /// An item such as `{type: jsonl, required: false}`, and what is wrong with it.

@@ -2,6 +2,7 @@
 // not tell where a value stands.
 internal import ConfigurationKeys
 internal import Foundation
+internal import WireFormat
 internal import Yams
 
 /// The values of a file by key, and what is wrong with it, with its place.

@@ -1,6 +1,7 @@
 // Where values come from: flags over the environment over a YAML file over OpenTelemetry's
 // variables over the defaults.
 package import ConfigurationKeys
+internal import WireFormat
 
 /// The five sources, read once at start, and again at each reload.
 package struct ConfigurationSource: Sendable {

@@ -2,6 +2,7 @@
 package import ConfigurationKeys
 package import Credentials
 internal import Foundation
+internal import WireFormat
 internal import Yams
 
 /// Reads `quotas.file`: `tenants:`, then a name a line, and below it the keys that differ from the

@@ -19,7 +19,7 @@ package enum NearestName {
     }
 
     /// How many bytes have to change to make one word of another (Levenshtein).
-    static func distance(_ left: String, _ right: String) -> Int {
+    package static func distance(_ left: String, _ right: String) -> Int {
         let right = Array(right.utf8)
         var row = Array(0...right.count)
         for (index, letter) in left.utf8.enumerated() {
