@@ -81,7 +81,7 @@ extension JSONReader {
         return text
     }
 
-    private static func unescaped(_ string: Bytes.SubSequence) throws(JSONFault) -> [UInt8] {
+    static func unescaped(_ string: Bytes.SubSequence) throws(JSONFault) -> [UInt8] {
         var unescaped: [UInt8] = []
         unescaped.reserveCapacity(string.count)
         var reader = JSONReader<Bytes.SubSequence>(string, .payload)

@@ -153,18 +153,11 @@ package struct JSONReader<Bytes: RandomAccessCollection<UInt8>> {
         depth: Int, _ body: (inout JSONReader, JSONText<Bytes>) throws(JSONFault) -> Void
     ) throws(JSONFault) {
         try self.enter(depth)
-        self.skipSpace()
-        if self.take("}") { return }
-        repeat {
-            self.skipSpace()
-            guard self.next == UInt8(ascii: "\"") else { throw self.fault("a name in quotes") }
-            let name = try self.string()
-            self.skipSpace()
-            guard self.take(":") else { throw self.fault("a colon") }
+        var isFirst = true
+        while let name = try self.nextName(isFirst: isFirst) {
+            isFirst = false
             try body(&self, name)
-            self.skipSpace()
-        } while self.take(",")
-        guard self.take("}") else { throw self.fault("a comma or the object's end") }
+        }
     }
 
     /// Reads an array. `body` must read each element.
@@ -172,16 +165,40 @@ package struct JSONReader<Bytes: RandomAccessCollection<UInt8>> {
         depth: Int, _ body: (inout JSONReader) throws(JSONFault) -> Void
     ) throws(JSONFault) {
         try self.enter(depth)
-        self.skipSpace()
-        if self.take("]") { return }
-        repeat {
+        var isFirst = true
+        while try self.hasElement(isFirst: isFirst) {
+            isFirst = false
             try body(&self)
-            self.skipSpace()
-        } while self.take(",")
-        guard self.take("]") else { throw self.fault("a comma or the array's end") }
+        }
     }
 
-    private mutating func enter(_ depth: Int) throws(JSONFault) {
+    /// The name of an object's next member, whose value follows; nil at the object's end.
+    mutating func nextName(isFirst: Bool) throws(JSONFault) -> JSONText<Bytes>? {
+        self.skipSpace()
+        if isFirst ? self.take("}") : !self.take(",") {
+            if isFirst || self.take("}") { return nil }
+            throw self.fault("a comma or the object's end")
+        }
+        self.skipSpace()
+        guard self.next == UInt8(ascii: "\"") else { throw self.fault("a name in quotes") }
+        let name = try self.string()
+        self.skipSpace()
+        guard self.take(":") else { throw self.fault("a colon") }
+        return name
+    }
+
+    /// Whether an array has another element, which follows; false at the array's end.
+    mutating func hasElement(isFirst: Bool) throws(JSONFault) -> Bool {
+        self.skipSpace()
+        if isFirst ? self.take("]") : !self.take(",") {
+            if isFirst || self.take("]") { return false }
+            throw self.fault("a comma or the array's end")
+        }
+        return true
+    }
+
+    /// Reads an object's or an array's opening bracket.
+    mutating func enter(_ depth: Int) throws(JSONFault) {
         guard depth <= self.rules.maxDepth else {
             throw JSONFault(
                 offset: self.offset,

@@ -4,7 +4,7 @@ internal import WireFormat
 /// The bounds of one kind of document.
 package struct JSONRules: Sendable {
     /// The maximum depth of nested objects and arrays.
-    private(set) var maxDepth: Int
+    package private(set) var maxDepth: Int
     /// The maximum characters of a number.
     let maxNumberBytes: Int
     /// Whether a name may occur twice in an object; the first one then counts.
@@ -35,8 +35,8 @@ package struct JSONRules: Sendable {
         return rules
     }
 
-    /// An event in proto3 JSON that SwiftProtobuf has refused: the same depth as it reads.
-    static let event = JSONRules(
+    /// An event in proto3 JSON. Its texts are those of protobuf, which have no half of a pair.
+    package static let event = JSONRules(
         maxDepth: 100, maxNumberBytes: .max, takesRepeatedNames: true)
 
     /// The parts of a token. A repeated name is refused, because two readers may choose different
