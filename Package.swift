@@ -161,7 +161,7 @@ let commands: [Target] = [
     .executableTarget(
         name: "sightline",
         dependencies: [
-            "CMalloc", "ConfigurationKeys", "DeliveryDiagnosis", "PayloadInspector",
+            "CMalloc", "ConfigurationKeys", "DeliveryDiagnosis", "EventJSON", "PayloadInspector",
             "ServerConfiguration", "SightlineClient", "Telemetry", "TrackingReport",
             "TrackingServer",
         ]
@@ -246,7 +246,7 @@ let edges: [Target] = [
     module(
         "Edge/HTTPDoor",
         [
-            "CZstd", "ConfigurationKeys", "Credentials", "HTTP2Edge", "JSON", "Pacing",
+            "CZstd", "ConfigurationKeys", "Credentials", "EventJSON", "HTTP2Edge", "JSON", "Pacing",
             "Telemetry", "TrackingRules", "WireFormat",
         ] + service + http
             + libraries(
@@ -325,6 +325,7 @@ let base: [Target] = [
             + service + tracing + http + running),
     module("Base/Storage", ["Pacing", "WireFormat"] + libraries("Logging") + sqlite),
     module("Base/W3CTrace", ["WireFormat"]),
+    module("Base/EventJSON", ["JSON", "WireFormat"] + protos),
     module("Base/JSON", ["WireFormat"]),
     module("Base/WireFormat"),
     module("Base/Pacing"),
@@ -427,6 +428,8 @@ let testTargets: [Target] = [
                 "CoreMetrics", "GRDB", "InMemoryLogging", "Logging", "MetricsTestKit",
                 "ServiceLifecycle", "Tracing")),
     tests(
+        "EventJSONTests", ["EventJSON", "JSON", "TestSupport", "WireFormat"] + protos),
+    tests(
         "FileSinksTests",
         ["FileSinks", "SinkKit", "SinkTestSupport", "TestSupport", "WireFormat"] + protos),
     tests(
@@ -439,8 +442,9 @@ let testTargets: [Target] = [
     tests(
         "HTTPDoorTests",
         [
-            "CZstd", "ConfigurationKeys", "HTTP2Edge", "HTTPDoor", "JSON", "ServerConfiguration",
-            "ServerTestSupport", "TestSupport", "TrackingRules", "TrackingServer", "WireFormat",
+            "CZstd", "ConfigurationKeys", "EventJSON", "HTTP2Edge", "HTTPDoor", "JSON",
+            "ServerConfiguration", "ServerTestSupport", "TestSupport", "TrackingRules",
+            "TrackingServer", "WireFormat",
         ] + service + libraries("HTTPTypes", "Logging", "NIOCore", "NIOHTTP1")),
     tests("JSONTests", ["JSON", "TestSupport", "WireFormat"]),
     tests(
