@@ -1,3 +1,4 @@
+internal import JSON
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import WireFormat
@@ -62,6 +63,26 @@ package struct EventTable: Sendable {
         package let name: String
         /// The names and numbers of its values.
         package let values: [(name: String, number: Int32)]
+        /// The names as bytes, with the numbers.
+        let names: [(text: [UInt8], number: Int32)]
+
+        init(name: String, values: [(name: String, number: Int32)]) {
+            self.name = name
+            self.values = values
+            self.names = values.map { (text: Array($0.name.utf8), number: $0.number) }
+        }
+
+        /// The number of a name; nil if it is none.
+        func number(of name: JSONCursor.Text) -> Int32? {
+            guard !name.isEscaped else {
+                let text = name.unescaped
+                return self.names.first { $0.text == text }?.number
+            }
+            for place in self.names.indices where name.bytes.equals(self.names[place].text) {
+                return self.names[place].number
+            }
+            return nil
+        }
     }
 
     /// The messages; the first is the event.

@@ -79,15 +79,13 @@ extension EventTranscoder {
     ) -> EventFailure {
         let text = Self.text(name)
         let known = message.fields.map(\.jsonName)
-        let near = NearestName.suggestion(
-            for: text, among: known + message.fields.map(\.name).filter { !known.contains($0) })
-        let isPayload = message.fields.contains { $0.kind == .stringMap }
-        let rest = isPayload ? " (keys of a payload that Campaign does not define go into " : ""
-        let map = message.fields.first { $0.kind == .stringMap }?.jsonName ?? ""
+        let names = known + message.fields.map(\.name).filter { !known.contains($0) }
+        let map = message.fields.first { $0.kind == .stringMap }?.jsonName
         let fault = EventFault(
-            .shape, seen: "unknown: \(self.described())" + near,
-            wanted: "one of the fields of a \(message.name): " + known.joined(separator: ", ")
-                + (isPayload ? rest + map + ", as strings)" : ""))
+            .shape, seen: "unknown: \(self.described())",
+            wanted: "one of the fields of a \(message.name): \(known.joined(separator: ", "))"
+                + (map.map { " (keys that are not listed go into \($0), as strings)" } ?? "")
+                + NearestName.suggestion(for: text, among: names))
         return .event(fault.below(text, at: name.offset))
     }
 
@@ -189,9 +187,7 @@ extension EventTranscoder {
         let place = self.cursor.offset
         if self.cursor.start() == UInt8(ascii: "\"") {
             let text = try self.json { cursor throws(JSONFault) in try cursor.string() }
-            let unescaped = text.unescaped
-            let value = enumeration.values.first { $0.name.utf8.elementsEqual(unescaped) }
-            if let value { return value.number }
+            if let value = enumeration.number(of: text) { return value }
         } else if self.startsNumber(),
             let value = try self.integer().flatMap({ Int32(exactly: $0) })
         {

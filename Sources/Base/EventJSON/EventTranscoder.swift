@@ -25,8 +25,9 @@ package struct EventTranscoder {
     /// The events so far. The caller adds what stands between them.
     package var bytes: [UInt8] = []
     let table = EventTable.own
-    let document: Bytes
-    var cursor: JSONCursor
+    private(set) var document: Bytes
+    /// Where it reads: the caller passes over what stands between events.
+    package var cursor: JSONCursor
     /// The fields of all open messages, the innermost one's last.
     private var parts: [Part] = []
     /// For fields that come out of order.
@@ -38,15 +39,28 @@ package struct EventTranscoder {
         self.cursor = JSONCursor(document, .event, from: offset)
     }
 
+    /// Goes on in another document, which must outlive it.
+    package mutating func begin(_ document: Bytes) {
+        self.document = document
+        self.cursor = JSONCursor(document, .event)
+    }
+
     /// Reads the event at the cursor and appends its bytes.
     ///
+    /// - Parameter tag: that of the field whose value it is; nil for the event alone.
     /// - Returns: why it is no event; nothing is appended then, and the cursor is behind it.
     /// - Throws: a fault if the text is no JSON, or nests too deep.
-    package mutating func append() throws(JSONFault) -> EventFault? {
+    package mutating func append(as tag: UInt32? = nil) throws(JSONFault) -> EventFault? {
         _ = self.cursor.start()
         let (place, count) = (self.cursor.offset, self.bytes.count)
         do throws(EventFailure) {
-            try self.message(self.table.messages[0], depth: 1)
+            guard let tag else {
+                try self.message(self.table.messages[0], depth: 1)
+                return nil
+            }
+            try self.nested(tag) { coder throws(EventFailure) in
+                try coder.message(coder.table.messages[0], depth: 1)
+            }
             return nil
         } catch {
             self.bytes.removeSubrange(count...)

@@ -1,0 +1,57 @@
+internal import HTTPTypes
+internal import JSON
+internal import WireFormat
+
+/// How a body has its events.
+enum EventForm {
+    /// One document in JSON.
+    case document
+    /// A document in each line.
+    case lines
+    /// A RecordEventsRequest.
+    case protobuf
+    /// JSON of one or the other form: the client has not said.
+    case unsaid
+
+    private static let names: [String: EventForm] = [
+        "": .unsaid, "application/json": .document, "application/x-ndjson": .lines,
+        "application/ndjson": .lines, "application/jsonl": .lines,
+        "application/x-protobuf": .protobuf, "application/protobuf": .protobuf,
+    ]
+
+    /// The form that a request's media type names; nil for another type, or for a text that is no
+    /// UTF-8.
+    init?(of headers: HTTPFields) {
+        guard let form = Self.names[MediaType(of: headers).name],
+            Self.isUTF8(headers[.contentType] ?? "")
+        else { return nil }
+        self = form
+    }
+
+    private static func isUTF8(_ type: String) -> Bool {
+        type.lowercased().split(separator: ";").dropFirst().allSatisfy { parameter in
+            let text = parameter.filter { $0 != " " && $0 != "\"" }
+            return !text.hasPrefix("charset=") || ["charset=utf-8", "charset=utf8"].contains(text)
+        }
+    }
+
+    /// The form of a body whose form was not said: lines, if a whole document ends in one of them
+    /// and something follows in another.
+    static func form(of body: Bytes) -> EventForm {
+        var cursor = JSONCursor(body, .event)
+        guard cursor.start() == UInt8(ascii: "{") else { return .document }
+        do throws(JSONFault) {
+            try cursor.pass()
+        } catch {
+            // What is wrong is told of the document.
+            return .document
+        }
+        let rest = body[cursor.offset...]
+        guard let next = rest.firstIndex(where: { !Self.isSpace($0) }) else { return .document }
+        return rest[..<next].contains(UInt8(ascii: "\n")) ? .lines : .document
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool {
+        byte == 0x20 || byte == 0x09 || byte == 0x0a || byte == 0x0d
+    }
+}

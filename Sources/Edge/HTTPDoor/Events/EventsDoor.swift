@@ -1,0 +1,123 @@
+internal import GRPCCore
+internal import HTTPTypes
+internal import NIOCore
+internal import SightlineProtos
+package import TrackingRules
+internal import WireFormat
+
+/// `/v1/`: events in JSON, as people and their programs write them, and what tells of it.
+///
+/// An event is judged, counted and recorded by the same call as one that came by gRPC: this door
+/// translates a body into the call's message, and its answer back.
+package struct EventsDoor: DoorHandler {
+    private let calls: any CallServing
+    private let limits: Limits
+
+    /// A door to the events of a server with these limits.
+    package init(calls: any CallServing, limits: Limits) {
+        self.calls = calls
+        self.limits = limits
+    }
+
+    /// Whether the path is `/v1/` or below it.
+    package func takes(_ request: DoorRequest) -> Bool {
+        request.path == "/v1" || request.path.hasPrefix("/v1/")
+    }
+
+    /// The answer of the path.
+    package func answer(_ request: DoorRequest) async -> DoorResponse {
+        switch request.path {
+        case "/v1/events":
+            if let other = Self.answer(request, besides: [.post]) { return other }
+            do throws(Problem) {
+                return try await self.record(request)
+            } catch {
+                return error.response()
+            }
+        case "/v1", "/v1/":
+            return Self.answer(request, besides: [.get, .head]) ?? DoorGreeting.answer(request)
+        case "/v1/openapi.json":
+            return Self.answer(request, besides: [.get, .head]) ?? DoorDescription.answer(request)
+        default:
+            return Problem(
+                .notFound, "PATH_UNKNOWN",
+                "there is nothing at this path: POST /v1/events records events, GET /v1/ says how"
+            ).response()
+        }
+    }
+
+    /// The answer to another method than a path has; nil if it is one of those.
+    private static func answer(
+        _ request: DoorRequest, besides methods: [HTTPRequest.Method]
+    ) -> DoorResponse? {
+        guard !methods.contains(request.method) else { return nil }
+        let allowed = (methods.map(\.rawValue) + ["OPTIONS"]).joined(separator: ", ")
+        if request.method == .options {
+            return DoorResponse(status: .noContent, headers: [.allow: allowed])
+        }
+        var problem = Problem(
+            .methodNotAllowed, "METHOD_NOT_ALLOWED",
+            "\(request.method.rawValue.cut(toScalars: 16).printable) is not allowed here: use "
+                + methods.map(\.rawValue).joined(separator: " or "))
+        problem.headers[.allow] = allowed
+        return problem.response()
+    }
+
+    // MARK: Recording
+
+    private func record(_ request: DoorRequest) async throws(Problem) -> DoorResponse {
+        let reportsAccepted = try Self.reportsAccepted(request.query)
+        guard let form = EventForm(of: request.headers) else {
+            throw .mediaType(request.headers[.contentType] ?? "")
+        }
+        let body: ByteBuffer
+        do throws(DoorBodyError) {
+            body = try DoorBody.decoded(request, maxBytes: HTTPConfiguration.bodyBytes)
+        } catch {
+            throw Problem(error)
+        }
+        let events = try self.events(of: body, form)
+        let call = DoorCall(
+            method: Sightline_V1_TrackingService.Method.RecordEvents.descriptor,
+            metadata: Metadata(of: request.headers), message: events.message, peer: request.peer)
+        let answer = await self.calls.serve(call)
+        guard answer.status.code == .ok, let message = answer.message else {
+            throw Problem(answer)
+        }
+        do {
+            return try EventAnswer(message, faults: events.faults, reportsAccepted: reportsAccepted)
+                .response()
+        } catch {
+            throw Problem(
+                .internalServerError, "INTERNAL_FAILURE",
+                "the server has recorded the events and cannot write its answer, which is a bug: "
+                    + "report it, and send the same events again to learn their verdicts")
+        }
+    }
+
+    /// The call's message, and what is wrong with those events that are none. A message that comes
+    /// as such is passed on as it is.
+    private func events(
+        of body: ByteBuffer, _ form: EventForm
+    ) throws(Problem) -> (message: ByteBuffer, faults: [Int: EventRequest.Fault]) {
+        guard form != .protobuf else { return (body, [:]) }
+        let request = body.withUnsafeReadableBytes { bytes in
+            Result { () throws(Problem) in
+                try EventRequest(bytes, form, limits: self.limits)
+            }
+        }
+        let events = try request.get()
+        return (ByteBuffer(bytes: events.message), events.faults)
+    }
+
+    /// Whether the query asks for the results of accepted events too.
+    private static func reportsAccepted(_ query: String?) throws(Problem) -> Bool {
+        let name = "results="
+        let parts = (query ?? "").split(separator: "&")
+        let values = parts.filter { $0.hasPrefix(name) }.map { $0.dropFirst(name.count) }
+        guard let other = values.first(where: { $0 != "all" }) else { return !values.isEmpty }
+        throw .malformed(
+            "results=\(String(other).cut(toScalars: 32).printable) is unknown: results=all asks "
+                + "for the results of accepted events too; leave it out for those of the others")
+    }
+}
