@@ -3,7 +3,9 @@ extension BoundRegister {
     /// part of others' has the owner of those.
     static let tables: [BoundRow] = [
         BoundRow(
-            .one("a request"), "JSON/JSONReader", "PayloadInspector/PayloadFindings",
+            .one("a request"), "EventJSON/EventFault", "EventJSON/EventTranscoder",
+            "HTTPDoor/EventRequest", "HTTPDoor/Problem", "JSON/JSONReader",
+            "PayloadInspector/PayloadFindings",
             "TrackingRules/AdmittedRequest", "TrackingRules/Draft", "TrackingRules/Judgement",
             "TrackingRules/LedgerSubjects", "TrackingRules/RawPayload",
             "TrackingRules/RecordedSteps", "TrackingRules/RequestLedger",
@@ -72,7 +74,7 @@ extension BoundRegister {
             "Telemetry/LogRecord", "Telemetry/SpanRecord"),
         BoundRow(
             .one("the program, which fixes its size"), "Delivery/DeadLetterLog",
-            "HTTP2Edge/ConnectionEnds.State", "Operations/Quarantine", "SinkKit/ProtoDescriptors",
+            "EventJSON/EventTableMaker", "HTTP2Edge/ConnectionEnds.State", "Operations/Quarantine", "SinkKit/ProtoDescriptors",
             "SinkKit/ProtoJSONSchema",
             "Telemetry/HistogramSeries", "Telemetry/MetricsRegistry",
             "Telemetry/MetricsRegistry.Family", "Telemetry/MetricsRegistry.State",

@@ -10,10 +10,11 @@ struct EventTime: Equatable {
 
     /// Milliseconds since 1970; nil outside the years 1 to 9999.
     init?(milliseconds: Int64) {
+        guard (Self.range.lowerBound * 1000...Self.range.upperBound * 1000 + 999) ~= milliseconds
+        else { return nil }
         // Rounds down, so that the rest is never negative.
         let rest = (milliseconds % 1000 + 1000) % 1000
         let seconds = (milliseconds - rest) / 1000
-        guard Self.range.contains(seconds) else { return nil }
         self.seconds = seconds
         self.nanos = Int32(rest) * 1_000_000
     }

@@ -13,19 +13,17 @@ enum EventForm {
     /// JSON of one or the other form: the client has not said.
     case unsaid
 
-    private static let names: [String: EventForm] = [
-        "": .unsaid, "application/json": .document, "application/x-ndjson": .lines,
-        "application/ndjson": .lines, "application/jsonl": .lines,
-        "application/x-protobuf": .protobuf, "application/protobuf": .protobuf,
-    ]
-
     /// The form that a request's media type names; nil for another type, or for a text that is no
     /// UTF-8.
     init?(of headers: HTTPFields) {
-        guard let form = Self.names[MediaType(of: headers).name],
-            Self.isUTF8(headers[.contentType] ?? "")
-        else { return nil }
-        self = form
+        guard Self.isUTF8(headers[.contentType] ?? "") else { return nil }
+        switch MediaType(of: headers).name {
+        case "": self = .unsaid
+        case "application/json": self = .document
+        case "application/x-ndjson", "application/ndjson", "application/jsonl": self = .lines
+        case "application/x-protobuf", "application/protobuf": self = .protobuf
+        default: return nil
+        }
     }
 
     private static func isUTF8(_ type: String) -> Bool {

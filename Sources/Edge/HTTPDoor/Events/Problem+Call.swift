@@ -4,11 +4,15 @@ internal import GRPCProtobuf
 internal import HTTPTypes
 
 extension Problem {
-    /// Statuses that say more than that of the reason's code.
-    private static let statuses: [String: HTTPResponse.Status] = [
-        "MESSAGE_UNFINISHED": .requestTimeout, "METADATA_TOO_LARGE": .requestHeaderFieldsTooLarge,
-        "REQUEST_TOO_LARGE": .contentTooLarge,
-    ]
+    /// A status that says more than that of the reason's code.
+    private static func status(of reason: String) -> HTTPResponse.Status? {
+        switch reason {
+        case "MESSAGE_UNFINISHED": .requestTimeout
+        case "METADATA_TOO_LARGE": .requestHeaderFieldsTooLarge
+        case "REQUEST_TOO_LARGE": .contentTooLarge
+        default: nil
+        }
+    }
 
     /// The problem of a call that failed.
     package init(_ answer: DoorAnswer) {
@@ -19,7 +23,7 @@ extension Problem {
         let details = (try? error.unpackGoogleRPCStatus())?.details ?? []
         let reason = details.lazy.compactMap(\.errorInfo).first?.reason ?? "INTERNAL_FAILURE"
         self.init(
-            Self.statuses[reason] ?? ConnectCode.of(answer.status.code).status, reason,
+            Self.status(of: reason) ?? ConnectCode.of(answer.status.code).status, reason,
             answer.status.message)
         self.violations = details.compactMap(\.badRequest).flatMap(\.violations).map {
             Violation(field: $0.field, description: $0.violationDescription)
