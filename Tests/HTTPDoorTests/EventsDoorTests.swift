@@ -102,7 +102,7 @@ struct EventsDoorTests {
     @Test("the credentials and the trace go with the call, and cookies do not")
     func metadata() async throws {
         var headers: HTTPFields = [.authorization: "Bearer k", .cookie: "a=b"]
-        headers[HTTPField.Name("traceparent")!] = "00-a-b-01"
+        headers[try #require(HTTPField.Name("traceparent"))] = "00-a-b-01"
         _ = try await self.post(Array("[]".utf8), headers: headers)
         let call = try #require(self.calls.calls.last)
         #expect(call.method.fullyQualifiedMethod == "sightline.v1.TrackingService/RecordEvents")
@@ -189,9 +189,9 @@ struct EventsDoorTests {
 
     /// A body, the offset and the line of what is wrong.
     private static let broken: [(String, Int64, Int64)] = [
-        ("[{\"eventId\":\"a\"},\n{\"eventId\" \"b\"}]", 28, 2), ("[\n\n{},\n", 8, 4),
+        ("[{\"eventId\":\"a\"},\n{\"eventId\" \"b\"}]", 29, 2), ("[\n\n{},\n", 7, 4),
         (#"[{"foo":1,"a":01}]"#, 15, 1), ("[{} {}]", 4, 1), ("x", 0, 1), ("[] []", 3, 1),
-        (#"{"events":[{}],}"#, 15, 1),
+        (#"{"events":[{}],}"#, 15, 1), (mark + "[1 2]", 6, 1),
     ]
 
     @Test(

@@ -22,6 +22,8 @@ struct EventRequest {
 
     /// Bytes that no reader of protobuf takes: a field of number 0.
     private static let noEvent: [UInt8] = [0]
+    /// What editors put before a text in UTF-8.
+    private static let mark: [UInt8] = [0xef, 0xbb, 0xbf]
     /// What a document that holds its events in an object calls them.
     private static let list = "events"
 
@@ -39,8 +41,9 @@ struct EventRequest {
     /// - Throws: a problem of the body as a whole.
     init(_ body: Bytes, _ form: EventForm, limits: Limits) throws(Problem) {
         self.limits = limits
-        let mark: [UInt8] = [0xef, 0xbb, 0xbf]
-        let body = body.starts(with: mark) ? Bytes(rebasing: body.dropFirst(mark.count)) : body
+        let start = body.starts(with: Self.mark) ? Self.mark.count : 0
+        let whole = body
+        let body = Bytes(rebasing: body[start...])
         guard body.contains(where: { $0 > 0x20 }) else {
             throw .malformed(
                 "the body is empty: send an event in JSON, an array of them, or one in each line")
@@ -56,7 +59,7 @@ struct EventRequest {
                 try self.readDocument(&transcoder)
             } catch {
                 switch error {
-                case .json(let fault): throw Problem(fault, in: body)
+                case .json(let fault): throw Problem(fault, in: whole, from: start)
                 case .problem(let problem): throw problem
                 }
             }

@@ -8,8 +8,8 @@ extension Problem {
     /// The media types that a body may have, as a client is told them.
     static let mediaTypes = "application/json, application/x-ndjson, application/x-protobuf"
 
-    /// A body that is no JSON, or nests too deep.
-    init(_ fault: JSONFault, in body: Bytes, from start: Int = 0) {
+    /// A body that is no JSON behind its first `start` bytes, or nests too deep.
+    init(_ fault: JSONFault, in body: Bytes, from start: Int) {
         self.init(
             .badRequest, "REQUEST_MALFORMED",
             "the body cannot be split into events: \(fault.reason); nothing of it was recorded")
