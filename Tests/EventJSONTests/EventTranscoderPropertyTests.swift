@@ -26,6 +26,8 @@ struct EventTranscoderPropertyTests {
             let found = Transcoded(json)
             #expect(found.isWhole, "\(String(decoding: json, as: UTF8.self)): \(found)")
             #expect(found.event == event, "seed \(Dice.runSeed): \(json.hex)")
+            let count = (try event.serializedBytes() as [UInt8]).count
+            #expect(found.bytes.count == count, "seed \(Dice.runSeed): \(json.hex)")
         }
         #expect(compared > Self.events / 2)
     }

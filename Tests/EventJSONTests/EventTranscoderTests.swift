@@ -10,7 +10,7 @@ struct EventTranscoderTests {
     /// A text, the field that is wrong with the offset of its name, what is there, what is wanted,
     /// and the kind of the fault.
     private static let faults: [(String, String, Int?, String, String, EventFault.Kind)] = [
-        (#"{"eventId":"c","foo":1}"#, "foo", 15, "unknown: an integer: 1", "eventId", .shape),
+        (#"{"eventId":"c","foo":1}"#, "foo", 15, "unknown: 1", "eventId", .shape),
         (#"{"eventID":"c"}"#, "eventID", 1, "unknown", "did you mean eventId?", .shape),
         (#"{"push":{"raw":{"Json":""}}}"#, "push.raw.Json", 16, "unknown", "RawPayload", .shape),
         (

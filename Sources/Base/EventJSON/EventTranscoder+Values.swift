@@ -63,10 +63,10 @@ extension EventTranscoder {
         .event(EventFault(kind, seen: self.described(), wanted: wanted))
     }
 
-    private func described() -> String {
+    private func described(_ text: (JSONValue) -> String = \.described) -> String {
         var cursor = JSONCursor(self.document, Self.passed, from: self.cursor.offset)
         do throws(JSONFault) {
-            return try cursor.value().described
+            return text(try cursor.value())
         } catch {
             // If it is no JSON, that is what is told in the end.
             return "not to be read: \(error.reason)"
@@ -82,7 +82,7 @@ extension EventTranscoder {
         let names = known + message.fields.map(\.name).filter { !known.contains($0) }
         let map = message.fields.first { $0.kind == .stringMap }?.jsonName
         let fault = EventFault(
-            .shape, seen: "unknown: \(self.described())",
+            .shape, seen: "unknown: \(self.described(\.excerpt))",
             wanted: "one of the fields of a \(message.name): \(known.joined(separator: ", "))"
                 + (map.map { " (keys that are not listed go into \($0), as strings)" } ?? "")
                 + NearestName.suggestion(for: text, among: names))

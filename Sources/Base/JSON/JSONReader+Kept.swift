@@ -88,15 +88,6 @@ extension JSONReader<ArraySlice<UInt8>> {
         try Self.whole(of: JSONValue.withoutMark(payload), .payload)
     }
 
-    /// The same for an event in proto3 JSON.
-    ///
-    /// - Throws: the first fault, with its place.
-    package static func whole(
-        event: [UInt8]
-    ) throws(JSONFault) -> (value: JSONValue, repetitions: [[String]], unpairedSurrogate: Int?) {
-        try Self.whole(of: event[...], .event)
-    }
-
     /// Reads a document and keeps what has the shape, as the reader of borrowed bytes does.
     ///
     /// - Throws: the first fault, with its place.

@@ -1,6 +1,6 @@
+internal import EventJSON
 internal import JSON
 package import SightlineProtos
-internal import SwiftProtobuf
 internal import TrackingReport
 internal import WireFormat
 
@@ -29,7 +29,7 @@ package enum NDJSONLine: Sendable, Equatable {
     case bad(BadLine)
 }
 
-/// Parses NDJSON incrementally: each line is an event in proto3 JSON. Buffers one incomplete line
+/// Parses NDJSON incrementally: each line is an event in JSON. Buffers one incomplete line
 /// of at most `maxLineByteCount` bytes.
 package struct NDJSONReader: Sendable {
     /// The maximum bytes of a line: an event has at most 16 KiB, its JSON a few times as much.
@@ -89,52 +89,50 @@ package struct NDJSONReader: Sendable {
         }
         if self.unfinished.last == UInt8(ascii: "\r") { self.unfinished.removeLast() }
         guard self.unfinished.contains(where: { $0 != 0x20 && $0 != 0x09 }) else { return nil }
-        do {
-            let event = try Sightline_V1_TrackingEvent(jsonUTF8Bytes: self.unfinished)
-            return .event(event, line: self.lineCount)
-        } catch JSONDecodingError.malformedMap {
-            return self.lineOfKeysAlike()
-        } catch {
-            return .bad(self.judge(error))
-        }
-    }
-
-    /// The line again, if a map of it has keys that SwiftProtobuf takes for one.
-    private func lineOfKeysAlike() -> NDJSONLine {
-        do {
-            let event = try Sightline_V1_TrackingEvent(keysAlike: self.unfinished)
-            return .event(event, line: self.lineCount)
-        } catch let error as RepeatedKeyError {
-            let reason = "\(error)".printable
-            let column = self.column(ofField: error.path)
-            return .bad(BadLine(line: self.lineCount, column: column, reason: reason))
-        } catch {
-            return .bad(self.judge(error))
-        }
-    }
-
-    private func judge(_ error: any Error) -> BadLine {
-        let event: JSONValue
+        var bytes: [UInt8] = []
         do throws(JSONFault) {
-            event = try JSONValue(event: self.unfinished)
+            if let fault = try self.transcode(into: &bytes) { return .bad(self.judge(fault)) }
         } catch {
-            return self.unreadable(error)
+            return .bad(self.unreadable(error))
         }
-        if let platform = PayloadForm.platform(of: event) {
+        do {
+            let event = try Sightline_V1_TrackingEvent(exactly: bytes)
+            return .event(event, line: self.lineCount)
+        } catch {
+            let reason = "this is an event that cannot be sent: \(error)".printable
+            return .bad(BadLine(line: self.lineCount, column: nil, reason: reason))
+        }
+    }
+
+    /// Reads the line as the server's HTTP door reads an event.
+    ///
+    /// - Returns: why it is no event.
+    private func transcode(into bytes: inout [UInt8]) throws(JSONFault) -> EventFault? {
+        let result = self.unfinished.withUnsafeBytes { line in
+            Result { () throws(JSONFault) in
+                var transcoder = EventTranscoder(line)
+                let fault = try transcoder.append()
+                try transcoder.cursor.finish()
+                return (fault, transcoder.bytes)
+            }
+        }
+        let fault: EventFault?
+        (fault, bytes) = try result.get()
+        return fault
+    }
+
+    private func judge(_ fault: EventFault) -> BadLine {
+        // Its own numbers and texts may be none that a payload has.
+        if let payload = try? JSONValue(event: self.unfinished),
+            let platform = PayloadForm.platform(of: payload)
+        {
             return BadLine(
                 line: self.lineCount, column: nil,
                 reason: "this is \(MissingPlatformError.reason(platform)), a file each")
         }
-        // SwiftProtobuf reports no position.
-        if let fault = EventSchema.own?.fault(in: event) {
-            return BadLine(
-                line: self.lineCount, column: self.column(ofField: fault.path),
-                reason: "this is JSON and no TrackingEvent: \(fault); compare it with event.proto")
-        }
-        let reason =
-            "this is JSON and no TrackingEvent: \(Self.words(for: error)); compare it "
-            + "with event.proto"
-        return BadLine(line: self.lineCount, column: nil, reason: reason)
+        return BadLine(
+            line: self.lineCount, column: fault.offset.map(self.column(of:)),
+            reason: "this is JSON and no TrackingEvent: \(fault); compare it with event.proto")
     }
 
     private func unreadable(_ fault: JSONFault) -> BadLine {
@@ -156,32 +154,5 @@ package struct NDJSONReader: Sendable {
     /// Counts characters rather than bytes, as editors do.
     private func column(of place: Int) -> Int {
         String(decoding: self.unfinished.prefix(place), as: UTF8.self).count + 1
-    }
-
-    /// The column of a field's name; nil if the line spells it in another way.
-    private func column(ofField path: [String]) -> Int? {
-        var place: Int?
-        for name in path {
-            let start = place.map { $0 + 1 } ?? 0
-            place = self.place(of: Array("\"\(name)\"".utf8), from: start)
-            guard place != nil else { return nil }
-        }
-        return place.map(self.column(of:))
-    }
-
-    private func place(of part: [UInt8], from start: Int) -> Int? {
-        let last = self.unfinished.count - part.count
-        guard start <= last else { return nil }
-        return (start...last).first { place in
-            self.unfinished[place..<(place + part.count)].elementsEqual(part)
-        }
-    }
-
-    /// What no field explains: names that occur twice, for the most part.
-    private static func words(for error: any Error) -> String {
-        guard let error = error as? JSONDecodingError, case .conflictingOneOf = error else {
-            return "a value has a wrong type (\(error))".printable
-        }
-        return "two fields exclude each other, or one of them is there twice"
     }
 }
