@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -103,6 +104,8 @@ def framed(block: Block) -> str:
 def run_program(block: Block, terminal) -> None:  # noqa: F811
     """With a server at the address that pages name."""
     program = framed(block)
+    if ":8080/v1/" in program:
+        return run_script(block, terminal)
     if "webhook-secret" in program:
         return receive(program, terminal)
     if "sightline" in program:
@@ -169,6 +172,22 @@ def lines_of(text: str) -> set[str]:
             for line in f"{text}\n\n".splitlines()}
 
 
+# The program of each language that sends events over HTTP, and the end of its files' names.
+SCRIPTS = {"python": (sys.executable, "py"), "php": ("php", "php")}
+
+
+def run_script(block: Block, terminal) -> None:  # noqa: F811
+    """With a server at the address that docs/http.md names."""
+    program, ending = SCRIPTS[block.language]
+    if not shutil.which(program):
+        pytest.skip(f"there is no {program}")
+    assert ":8080/v1/" in block.text, f"{block.page}:{block.line} sends no events over HTTP"
+    terminal.serve("sightline serve --http 127.0.0.1:8080 --admin off")
+    (terminal.home / f"main.{ending}").write_text(block.text)
+    code, printed = terminal.run(f"{program} main.{ending}")
+    assert code == 0, f"{block.page}:{block.line}\n{printed}"
+
+
 def check_configuration(block: Block, terminal) -> None:  # noqa: F811
     """It is valid where the files are that it names."""
     text = block.text
@@ -186,7 +205,7 @@ def read_json(block: Block, _) -> None:
 
 
 RUNNERS = {"python": run_program, "go": run_program, "java": run_program, "swift": run_swift,
-           "js": run_javascript, "yaml": check_configuration, "json": read_json}
+           "js": run_javascript, "php": run_script, "yaml": check_configuration, "json": read_json}
 
 
 def neither_run_nor_listed(block: Block) -> bool:

@@ -19,7 +19,8 @@ from server import STOP_SECONDS, binary, wait_until
 PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob("docs/*/*.md")),
          *sorted(ROOT.glob("Clients/*/README.md")), ROOT / "Deploy/README.md",
          ROOT / "Benchmarks/README.md"]
-PROGRAMS = ("sightline", "sqlite3", ".venv/bin/buf", "cat", "curl ", "zstd", "(umask 077;",
+PROGRAMS = ("sightline", "sqlite3", ".venv/bin/buf", "cat", "curl ", "gzip ", "printf ", "zstd",
+            "(umask 077;",
             ".venv/bin/python Examples/consumer-python/", ".venv/bin/python -m grpc_tools.protoc ",
             ".venv/bin/python inspect_payload.py")
 # Sections whose commands another test runs, where they can: a bare Debian.

@@ -7,7 +7,7 @@ internal import WireFormat
 /// `GET /v1/openapi.json`: what the door takes and answers, as OpenAPI 3.1. The events are described
 /// by the table that they are read by.
 enum DoorDescription {
-    private static let text = JSONValue.object(document).text
+    private static let text = JSONValue.object(document).text + "\n"
 
     /// The description.
     static func answer(_ request: DoorRequest) -> DoorResponse {

@@ -35,8 +35,9 @@ enum DoorGreeting {
             body: request.method == .head ? ByteBuffer() : ByteBuffer(string: body))
     }
 
-    private static let links = JSONValue.object([
-        "events": .string("/v1/events"), "openapi": .string("/v1/openapi.json"),
-        "documentation": .string(Documentation.page("http.md")),
-    ]).text
+    private static let links =
+        JSONValue.object([
+            "events": .string("/v1/events"), "openapi": .string("/v1/openapi.json"),
+            "documentation": .string(Documentation.page("http.md")),
+        ]).text + "\n"
 }

@@ -48,7 +48,7 @@ struct EventAnswer {
         }
         return DoorResponse(
             status: .ok, headers: headers,
-            body: ByteBuffer(string: JSONValue.object(members).text))
+            body: ByteBuffer(string: JSONValue.object(members).text + "\n"))
     }
 
     private static func tally(_ tally: Sightline_V1_Tally) -> JSONObject {

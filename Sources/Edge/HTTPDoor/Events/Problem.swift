@@ -55,7 +55,7 @@ package struct Problem: Error, Sendable, Equatable {
     }
 
     /// Where the reason is explained.
-    package var type: String { Documentation.page("errors.md#\(self.reason.lowercased())") }
+    package var type: String { Documentation.page("errors.md") + "#\(self.reason.lowercased())" }
 
     /// The reason in words: `REQUEST_TOO_LARGE` is "Request too large".
     package var title: String {
@@ -90,7 +90,7 @@ package struct Problem: Error, Sendable, Equatable {
         }
         return DoorResponse(
             status: self.status, headers: headers,
-            body: ByteBuffer(string: JSONValue.object(members).text))
+            body: ByteBuffer(string: JSONValue.object(members).text + "\n"))
     }
 }
 
