@@ -153,6 +153,12 @@ struct EventsDoorTests {
         #expect(self.calls.events.map { $0?.eventID } == ["a", nil, nil, "d"])
     }
 
+    @Test("a line of a control character is no blank one")
+    func controlCharacter() async throws {
+        let answer = try await self.post("{}\n\u{1}\n \t\r\n{}\n", type: "application/x-ndjson")
+        #expect(answer.results.map { $0["index"]?.integerValue } == [1])
+    }
+
     @Test("results=all has the results of accepted events too, with hits and warnings")
     func allResults() async throws {
         let answer = try await self.post(#"[{"eventId":"a"}]"#, query: "a=b&results=all")

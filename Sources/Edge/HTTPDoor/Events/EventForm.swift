@@ -45,11 +45,12 @@ enum EventForm {
             return .document
         }
         let rest = body[cursor.offset...]
-        guard let next = rest.firstIndex(where: { !Self.isSpace($0) }) else { return .document }
+        guard let next = rest.firstIndex(where: { !$0.isJSONSpace }) else { return .document }
         return rest[..<next].contains(UInt8(ascii: "\n")) ? .lines : .document
     }
+}
 
-    private static func isSpace(_ byte: UInt8) -> Bool {
-        byte == 0x20 || byte == 0x09 || byte == 0x0a || byte == 0x0d
-    }
+extension UInt8 {
+    /// Whether JSON takes it for white space.
+    var isJSONSpace: Bool { self == 0x20 || self == 0x09 || self == 0x0a || self == 0x0d }
 }

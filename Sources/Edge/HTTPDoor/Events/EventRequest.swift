@@ -44,7 +44,7 @@ struct EventRequest {
         let start = body.starts(with: Self.mark) ? Self.mark.count : 0
         let whole = body
         let body = Bytes(rebasing: body[start...])
-        guard body.contains(where: { $0 > 0x20 }) else {
+        guard body.contains(where: { !$0.isJSONSpace }) else {
             throw .malformed(
                 "the body is empty: send an event in JSON, an array of them, or one in each line")
         }
@@ -183,8 +183,7 @@ struct EventRequest {
             let line = Bytes(rebasing: rest[..<end])
             rest = rest[end...].dropFirst()
             number += 1
-            // Without more than white space and what a line ends with.
-            guard line.contains(where: { $0 > 0x20 }) else { continue }
+            guard line.contains(where: { !$0.isJSONSpace }) else { continue }
             try self.readLine(line, number, &transcoder)
         }
     }
