@@ -46,7 +46,7 @@ struct DoorDescriptionTests {
 
     @Test(
         "every status that a request is refused with is described",
-        arguments: [400, 401, 403, 408, 413, 415, 429, 431, 499, 500, 503, 504])
+        arguments: [400, 401, 403, 408, 413, 415, 429, 431, 499, 500, 501, 503, 504])
     func statuses(status: Int) async throws {
         let answers = try await self.part("paths", "/v1/events", "post", "responses")
         let answer = try #require(answers["\(status)"]?.objectValue)

@@ -38,6 +38,6 @@ extension Application {
     static func doorSwitch(
         _ configuration: ServerConfiguration, calls: any CallServing
     ) -> DoorSwitch {
-        DoorSwitch([])
+        DoorSwitch([EventsDoor(calls: calls, limits: configuration.limits)])
     }
 }

@@ -8,6 +8,7 @@ internal import NIOCore
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import Testing
+internal import WireFormat
 
 struct ConnectUnaryTests {
     private static let explained = Sightline_V1_ExplainDeliveryResponse.with {

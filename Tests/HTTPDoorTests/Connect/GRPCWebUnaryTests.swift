@@ -7,6 +7,7 @@ internal import NIOCore
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import Testing
+internal import WireFormat
 
 struct GRPCWebUnaryTests {
     private static let request: [UInt8] = [0, 0, 0, 0, 6] + Sent.deliveryBytes

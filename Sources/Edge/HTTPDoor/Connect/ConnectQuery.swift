@@ -1,6 +1,7 @@
 internal import GRPCCore
 internal import HTTPTypes
 internal import NIOCore
+internal import WireFormat
 
 /// The query of a call by GET: `?connect=v1&encoding=json&message=…&base64=1&compression=gzip`.
 struct ConnectQuery {

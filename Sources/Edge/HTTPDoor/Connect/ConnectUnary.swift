@@ -1,6 +1,7 @@
 internal import GRPCCore
 internal import HTTPTypes
 internal import NIOCore
+internal import WireFormat
 
 /// Connect's protocol for unary calls: the body is the message, the status tells of an error.
 struct ConnectUnary: Sendable {

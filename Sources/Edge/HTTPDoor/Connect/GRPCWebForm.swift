@@ -1,4 +1,5 @@
 internal import NIOCore
+internal import WireFormat
 
 /// How gRPC-Web writes its frames: as bytes, or in base64 for clients that read text alone.
 struct GRPCWebForm: Equatable {

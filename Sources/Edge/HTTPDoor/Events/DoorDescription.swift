@@ -100,6 +100,7 @@ enum DoorDescription {
         ("431", "Too many header fields.", false),
         ("499", "The client has given up.", false),
         ("500", "The server failed: a bug.", false),
+        ("501", "A form of HTTP that is not taken.", false),
         ("503", "Overloaded, or closing: send the same again after the delay.", true),
         ("504", "The deadline that the request named has passed.", false),
     ]

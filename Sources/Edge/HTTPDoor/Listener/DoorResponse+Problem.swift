@@ -1,22 +1,29 @@
 internal import HTTPTypes
-internal import NIOCore
 
 extension DoorResponse {
-    /// An answer of the port itself, as RFC 9457 wants it. It repeats nothing that a client has
-    /// sent.
+    /// An answer of the port itself, with the reason of docs/errors.md that goes with its status. It
+    /// repeats nothing that a client has sent.
     ///
     /// - Parameters:
-    ///   - detail: what is wrong, the rule and the fix, without quotes and backslashes.
+    ///   - detail: what is wrong, the rule and the fix.
     ///   - retryAfter: the seconds after which to try again; nil if that would not help.
     static func problem(
         _ status: HTTPResponse.Status, _ detail: String, retryAfter: Int? = nil
     ) -> DoorResponse {
-        var headers: HTTPFields = [.contentType: "application/problem+json"]
-        if let retryAfter { headers[.retryAfter] = "\(retryAfter)" }
-        return DoorResponse(
-            status: status, headers: headers,
-            body: ByteBuffer(
-                string: "{\"title\":\"\(status.reasonPhrase)\",\"status\":\(status.code),"
-                    + "\"detail\":\"\(detail)\"}\n"))
+        var problem = Problem(status, Self.reason(of: status), detail)
+        problem.retryDelay = retryAfter.map { .seconds($0) }
+        return problem.response()
+    }
+
+    private static func reason(of status: HTTPResponse.Status) -> String {
+        switch status {
+        case .notFound: "PATH_UNKNOWN"
+        case .requestTimeout: "MESSAGE_UNFINISHED"
+        case .contentTooLarge: "REQUEST_TOO_LARGE"
+        case .requestHeaderFieldsTooLarge: "METADATA_TOO_LARGE"
+        case .notImplemented: "UNIMPLEMENTED"
+        case .serviceUnavailable: "OVERLOADED"
+        default: "REQUEST_MALFORMED"
+        }
     }
 }

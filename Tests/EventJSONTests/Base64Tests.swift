@@ -1,6 +1,6 @@
 // Base64 as clients send it: two alphabets, with padding and without, in chunks.
-@testable internal import HTTPDoor
 internal import Testing
+internal import WireFormat
 
 struct Base64Tests {
     @Test("bytes come back, whatever their number, in both forms")

@@ -1,14 +1,17 @@
-/// Base64 in the forms in which HTTP clients send it, and in the standard's own (RFC 4648).
-enum Base64 {
-    private static let alphabet = Array(
+/// Base64 in the forms in which clients send it, and in the standard's own (RFC 4648). Inlinable:
+/// called from another module, generic code makes an indirect call per byte.
+@usableFromInline package enum Base64 {
+    @usableFromInline static let alphabet = Array(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-    private static let pad = UInt8(ascii: "=")
+    @inlinable static var pad: UInt8 { UInt8(ascii: "=") }
 
     /// Decodes a text in the standard or the URL alphabet, padded or not. With `isChunked` it may
     /// be several padded texts one after another, as gRPC-Web sends them.
     ///
     /// - Returns: nil for a foreign character, or for padding or an end where none can be.
-    static func decode(_ text: some Collection<UInt8>, isChunked: Bool = false) -> [UInt8]? {
+    @inlinable
+    package static func decode(_ text: some Collection<UInt8>, isChunked: Bool = false) -> [UInt8]?
+    {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count / 4 &* 3 &+ 3)
         var group: UInt32 = 0
@@ -37,7 +40,8 @@ enum Base64 {
     }
 
     /// Appends the whole bytes of up to four digits.
-    private static func append(_ group: UInt32, digits: Int, to bytes: inout [UInt8]) {
+    @inlinable
+    static func append(_ group: UInt32, digits: Int, to bytes: inout [UInt8]) {
         guard digits > 1 else { return }
         let aligned = group << UInt32(6 &* (4 &- digits))
         for index in 0..<(digits &- 1) {
@@ -46,7 +50,8 @@ enum Base64 {
     }
 
     /// Encodes bytes in the standard alphabet.
-    static func encode(_ bytes: some Collection<UInt8>, isPadded: Bool) -> [UInt8] {
+    @inlinable
+    package static func encode(_ bytes: some Collection<UInt8>, isPadded: Bool) -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity((bytes.count / 3 &+ 1) &* 4)
         var rest = bytes[...]
@@ -64,7 +69,8 @@ enum Base64 {
         return text
     }
 
-    private static func value(_ character: UInt8) -> UInt8? {
+    @inlinable
+    static func value(_ character: UInt8) -> UInt8? {
         switch character {
         case UInt8(ascii: "A")...UInt8(ascii: "Z"): character &- UInt8(ascii: "A")
         case UInt8(ascii: "a")...UInt8(ascii: "z"): character &- UInt8(ascii: "a") &+ 26
