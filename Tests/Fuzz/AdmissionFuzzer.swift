@@ -144,8 +144,9 @@ private struct AdmissionFuzzer {
         require(refusals.isEmpty && acceptedEvents.isEmpty, "verdicts of events that do not exist")
     }
 
-    /// Whether a stored event is the one that was sent; behind a raw payload's are its ids. Its
-    /// index leads to what parsing it anew finds.
+    /// Whether a stored event is the one that was sent; behind a raw payload's are its ids, and
+    /// behind one that says where it is from what is so. Its index leads to what parsing it anew
+    /// finds.
     private static func isStored(_ stored: JournalEvent, of sent: Bytes) -> Bool {
         guard stored.bytes.starts(with: sent), let view = try? EventView(sent),
             let again = try? JournalEvent(
@@ -154,7 +155,8 @@ private struct AdmissionFuzzer {
         else { return false }
         return again.index == stored.index && again.product == stored.product
             && again.platform == stored.platform
-            && (view.hasRawPayload) == (stored.bytes.count > sent.count)
+            && (view.hasRawPayload || view.source != 0) == (stored.bytes.count > sent.count)
+            && again.source == .api && stored.source == .api
     }
 
     /// The accepted events are encoded for the journal byte for byte, with all their hits.

@@ -70,6 +70,27 @@ struct RecordWriterTests {
         #expect(count >= 7 && warned > 0, "\(count) hits, \(warned) with warnings")
     }
 
+    @Test(
+        "D66: a record says how its event came, in itself and in the event",
+        arguments: EventSource.allCases)
+    func source(_ source: EventSource) throws {
+        let batch = try TestHits.batch(Self.events, from: source)
+        var lines = try JSONLines()
+        #expect(try lines.encode(batch).isEmpty)
+        let text = String(decoding: lines.bytes, as: UTF8.self)
+        var count = 0
+        try batch.forEach { _, hit in
+            let record = try hit.record()
+            #expect(record.source.rawValue == Int(source.rawValue))
+            #expect(record.event.source == record.source)
+            count += 1
+        }
+        let named = text.split(separator: "\n").filter {
+            $0.contains(#","source":"EVENT_SOURCE_POSTBACK","event":{"#)
+        }
+        #expect(named.count == (source == .postback ? count : 0))
+    }
+
     /// What SwiftProtobuf writes.
     private static func expected(_ hit: Hit) throws -> [UInt8] {
         let event = try EventView(hit.event)
@@ -87,6 +108,7 @@ struct RecordWriterTests {
             record.warnings = hit.warnings.numbers.compactMap {
                 Sightline_V1_Warning(rawValue: Int($0))
             }
+            record.source = .init(rawValue: Int(hit.source.rawValue)) ?? .unspecified
         }
         // The event is field 15.
         var bytes: [UInt8] = try head.serializedBytes()

@@ -58,8 +58,10 @@ package struct BatchGenerator {
             (try? JournalEvent(parsing: event, key: key, kinds: [], warnings: []))?.index
             ?? EventIndex()
         entries.appendEntry(
-            key: key, facts: HitEncoding.facts(product, nil), kinds: HitKinds(rawValue: kinds),
-            warnings: Warnings(rawValue: warnings), index: index, event: event)
+            key: key,
+            facts: HitEncoding.facts(product, nil, self.events.dice.pick(EventSource.allCases)),
+            kinds: HitKinds(rawValue: kinds), warnings: Warnings(rawValue: warnings), index: index,
+            event: event)
     }
 
     /// Mostly today's time; also the bounds of Timestamp, and beyond them.

@@ -16,24 +16,24 @@ package enum TestHits {
     /// A request as the service hands it to the journal.
     package static func request(
         _ events: [Sightline_V1_TrackingEvent], tracestate: String = "", tenant: String = "default",
-        at receiveTime: Int64 = TestHits.receiveTime
+        at receiveTime: Int64 = TestHits.receiveTime, from source: EventSource = .api
     ) throws -> AdmittedRequest {
         try self.request(
             bytes: events.map { try $0.serializedBytes() }, tracestate: tracestate,
-            tenant: tenant, at: receiveTime)
+            tenant: tenant, at: receiveTime, from: source)
     }
 
     /// A request of events that are bytes already.
     package static func request(
         bytes events: [[UInt8]], tracestate: String = "", tenant: String = "default",
-        at receiveTime: Int64 = TestHits.receiveTime
+        at receiveTime: Int64 = TestHits.receiveTime, from source: EventSource = .api
     ) throws -> AdmittedRequest {
         let message = WireWriter.message { for event in events { $0.field(2, event) } }
         let admission = Admission()
         let request = message.withUnsafeBytes { buffer in
             admission.admit(
                 admission.read(buffer, shape: .stream), bytes: buffer.count, tenant: tenant,
-                receiveTime: receiveTime)
+                receiveTime: receiveTime, source: source)
         }
         var generator = Dice(seed: 1)
         let trace = TraceContext.random(isSampled: true, using: &generator)
@@ -68,10 +68,10 @@ package enum TestHits {
     package static func batch(
         _ events: [Sightline_V1_TrackingEvent], sequence: Int64 = 1, journal: String = "j",
         tracestate: String = "", tenant: String = "default",
-        at receiveTime: Int64 = TestHits.receiveTime
+        at receiveTime: Int64 = TestHits.receiveTime, from source: EventSource = .api
     ) throws -> HitBatch {
         let request = try self.request(
-            events, tracestate: tracestate, tenant: tenant, at: receiveTime)
+            events, tracestate: tracestate, tenant: tenant, at: receiveTime, from: source)
         return HitBatch(
             journal: journal, sequence: sequence, payload: request.block)
     }

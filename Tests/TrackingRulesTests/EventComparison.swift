@@ -24,6 +24,7 @@ struct EventComparison {
         self.same("app_version", view.appVersion, proto.appVersion)
         self.same("os_version", view.osVersion, proto.osVersion)
         self.same("sdk_version", view.sdkVersion, proto.sdkVersion)
+        self.same("source", Int(view.source), proto.source.rawValue)
         self.same("tracestate", view.tracestate, proto.traceContext.tracestate)
         if view.interaction != .push { self.same("no push", view.push.payload, .none) }
         if view.interaction != .inApp { self.same("no in_app", view.inApp.event, .none) }

@@ -212,7 +212,7 @@ struct EventIndexTests {
         }
     }
 
-    @Test("a time that no Timestamp has, or a platform that is none, is damage")
+    @Test("a time that no Timestamp has, or a platform or product that is none, is damage")
     func values() throws {
         let request = try AdmittedRequest.of([Self.events[0]])
         var payload: [UInt8] = []
@@ -233,7 +233,8 @@ struct EventIndexTests {
         for facts in UInt8.min...UInt8.max {
             var bytes = payload
             bytes[entry + HitEncoding.factsOffset] = facts
-            let isKnown = facts >> 2 < 3 && facts & 3 < 3
+            // The highest bit is the source's.
+            let isKnown = facts & 0x7f >> 2 < 3 && facts & 3 < 3
             #expect(Self.isDamaged(bytes) != isKnown, "\(facts)")
         }
     }

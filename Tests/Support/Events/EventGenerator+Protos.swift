@@ -23,6 +23,8 @@ extension EventGenerator {
             event.osVersion = self.text()
             event.sdkVersion = self.text()
         }
+        // As a client may send it, although it is the server's.
+        if self.dice.chance(20) { event.source = .init(rawValue: self.dice.below(3)) ?? .postback }
         switch self.dice.below(8) {
         case 0: break
         case 1, 2: event.push = self.push()

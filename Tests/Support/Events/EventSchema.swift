@@ -30,7 +30,7 @@ package enum EventSchema {
         SchemaField(12, .message(inApp)), SchemaField(12, .message(inApp)),
         SchemaField(13, .message([SchemaField(1, .string), SchemaField(2, .string)])),
         SchemaField(14, .message(send)), SchemaField(15, .string), SchemaField(16, .string),
-        SchemaField(17, .string),
+        SchemaField(17, .string), SchemaField(18, .number),
     ]
 
     private static let timestamp = [SchemaField(1, .number), SchemaField(2, .number)]

@@ -20,6 +20,46 @@ fileprivate nonisolated struct _GeneratedWithProtocGenSwiftVersion: SwiftProtobu
   typealias Version = _2
 }
 
+/// How an event reached the server.
+public nonisolated enum Sightline_V1_EventSource: SwiftProtobuf.Enum, Swift.CaseIterable {
+  public typealias RawValue = Int
+
+  /// By a method of the API, from a client that knows Sightline.
+  case unspecified // = 0
+
+  /// As a postback of Campaign's own SDK, which has no credentials: anybody can send one. It has
+  /// neither the tracking flag nor the time of the event.
+  case postback // = 1
+  case UNRECOGNIZED(Int)
+
+  public init() {
+    self = .unspecified
+  }
+
+  public init?(rawValue: Int) {
+    switch rawValue {
+    case 0: self = .unspecified
+    case 1: self = .postback
+    default: self = .UNRECOGNIZED(rawValue)
+    }
+  }
+
+  public var rawValue: Int {
+    switch self {
+    case .unspecified: return 0
+    case .postback: return 1
+    case .UNRECOGNIZED(let i): return i
+    }
+  }
+
+  // The compiler won't synthesize support with the UNRECOGNIZED case.
+  public static let allCases: [Sightline_V1_EventSource] = [
+    .unspecified,
+    .postback,
+  ]
+
+}
+
 /// The operating system of the device.
 public nonisolated enum Sightline_V1_Platform: SwiftProtobuf.Enum, Swift.CaseIterable {
   public typealias RawValue = Int
@@ -946,6 +986,13 @@ public nonisolated struct Sightline_V1_TrackingEvent: @unchecked Sendable {
     set {_uniqueStorage()._sdkVersion = newValue}
   }
 
+  /// How the event reached the server, written by the server behind the event that it stores and
+  /// delivers. A client leaves it out; what it sends here is replaced.
+  public var source: Sightline_V1_EventSource {
+    get {_storage._source}
+    set {_uniqueStorage()._source = newValue}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   /// What happened. Required.
@@ -1355,6 +1402,10 @@ public nonisolated struct Sightline_V1_InAppSuppression: Sendable {
 
 fileprivate nonisolated let _protobuf_package = "sightline.v1"
 
+nonisolated extension Sightline_V1_EventSource: SwiftProtobuf._ProtoNameProviding {
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0EVENT_SOURCE_UNSPECIFIED\0\u{1}EVENT_SOURCE_POSTBACK\0")
+}
+
 nonisolated extension Sightline_V1_Platform: SwiftProtobuf._ProtoNameProviding {
   public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0PLATFORM_UNSPECIFIED\0\u{1}PLATFORM_ANDROID\0\u{1}PLATFORM_IOS\0")
 }
@@ -1413,7 +1464,7 @@ nonisolated extension Sightline_V1_InAppRenderErrorReason: SwiftProtobuf._ProtoN
 
 nonisolated extension Sightline_V1_TrackingEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".TrackingEvent"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}event_id\0\u{3}occur_time\0\u{3}app_id\0\u{1}platform\0\u{3}subject_id\0\u{1}consent\0\u{3}trace_context\0\u{2}\u{3}push\0\u{3}track_action\0\u{3}in_app\0\u{3}raw_ids\0\u{3}push_send\0\u{3}app_version\0\u{3}os_version\0\u{3}sdk_version\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}event_id\0\u{3}occur_time\0\u{3}app_id\0\u{1}platform\0\u{3}subject_id\0\u{1}consent\0\u{3}trace_context\0\u{2}\u{3}push\0\u{3}track_action\0\u{3}in_app\0\u{3}raw_ids\0\u{3}push_send\0\u{3}app_version\0\u{3}os_version\0\u{3}sdk_version\0\u{1}source\0")
 
   fileprivate class _StorageClass {
     var _eventID: String = String()
@@ -1428,6 +1479,7 @@ nonisolated extension Sightline_V1_TrackingEvent: SwiftProtobuf.Message, SwiftPr
     var _appVersion: String = String()
     var _osVersion: String = String()
     var _sdkVersion: String = String()
+    var _source: Sightline_V1_EventSource = .unspecified
 
       // This property is used as the initial default value for new instances of the type.
       // The type itself is protecting the reference to its storage via CoW semantics.
@@ -1450,6 +1502,7 @@ nonisolated extension Sightline_V1_TrackingEvent: SwiftProtobuf.Message, SwiftPr
       _appVersion = source._appVersion
       _osVersion = source._osVersion
       _sdkVersion = source._sdkVersion
+      _source = source._source
     }
   }
 
@@ -1531,6 +1584,7 @@ nonisolated extension Sightline_V1_TrackingEvent: SwiftProtobuf.Message, SwiftPr
         case 15: try { try decoder.decodeSingularStringField(value: &_storage._appVersion) }()
         case 16: try { try decoder.decodeSingularStringField(value: &_storage._osVersion) }()
         case 17: try { try decoder.decodeSingularStringField(value: &_storage._sdkVersion) }()
+        case 18: try { try decoder.decodeSingularEnumField(value: &_storage._source) }()
         default: break
         }
       }
@@ -1594,6 +1648,9 @@ nonisolated extension Sightline_V1_TrackingEvent: SwiftProtobuf.Message, SwiftPr
       if !_storage._sdkVersion.isEmpty {
         try visitor.visitSingularStringField(value: _storage._sdkVersion, fieldNumber: 17)
       }
+      if _storage._source != .unspecified {
+        try visitor.visitSingularEnumField(value: _storage._source, fieldNumber: 18)
+      }
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -1615,6 +1672,7 @@ nonisolated extension Sightline_V1_TrackingEvent: SwiftProtobuf.Message, SwiftPr
         if _storage._appVersion != rhs_storage._appVersion {return false}
         if _storage._osVersion != rhs_storage._osVersion {return false}
         if _storage._sdkVersion != rhs_storage._sdkVersion {return false}
+        if _storage._source != rhs_storage._source {return false}
         return true
       }
       if !storagesAreEqual {return false}

@@ -74,8 +74,11 @@ public nonisolated struct Sightline_V1_TrackingRecord: Sendable {
   /// Warnings about the event.
   public var warnings: [Sightline_V1_Warning] = []
 
+  /// How the event reached the server, as in TrackingEvent.source.
+  public var source: Sightline_V1_EventSource = .unspecified
+
   /// The event, byte for byte as the client sent it. Behind one with a raw payload the server adds
-  /// the ids that it has read (TrackingEvent.raw_ids).
+  /// the ids that it has read (TrackingEvent.raw_ids), and behind a postback its source.
   public var event: Sightline_V1_TrackingEvent {
     get {_event ?? Sightline_V1_TrackingEvent()}
     set {_event = newValue}
@@ -100,7 +103,7 @@ fileprivate nonisolated let _protobuf_package = "sightline.v1"
 
 nonisolated extension Sightline_V1_TrackingRecord: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".TrackingRecord"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}hit_id\0\u{1}kind\0\u{3}campaign_action\0\u{3}delivery_id\0\u{3}broadlog_id\0\u{3}receive_time\0\u{1}tenant\0\u{3}trace_context\0\u{1}warnings\0\u{2}\u{6}event\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}hit_id\0\u{1}kind\0\u{3}campaign_action\0\u{3}delivery_id\0\u{3}broadlog_id\0\u{3}receive_time\0\u{1}tenant\0\u{3}trace_context\0\u{1}warnings\0\u{1}source\0\u{2}\u{5}event\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -117,6 +120,7 @@ nonisolated extension Sightline_V1_TrackingRecord: SwiftProtobuf.Message, SwiftP
       case 7: try { try decoder.decodeSingularStringField(value: &self.tenant) }()
       case 8: try { try decoder.decodeSingularMessageField(value: &self._traceContext) }()
       case 9: try { try decoder.decodeRepeatedEnumField(value: &self.warnings) }()
+      case 10: try { try decoder.decodeSingularEnumField(value: &self.source) }()
       case 15: try { try decoder.decodeSingularMessageField(value: &self._event) }()
       default: break
       }
@@ -155,6 +159,9 @@ nonisolated extension Sightline_V1_TrackingRecord: SwiftProtobuf.Message, SwiftP
     if !self.warnings.isEmpty {
       try visitor.visitPackedEnumField(value: self.warnings, fieldNumber: 9)
     }
+    if self.source != .unspecified {
+      try visitor.visitSingularEnumField(value: self.source, fieldNumber: 10)
+    }
     try { if let v = self._event {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 15)
     } }()
@@ -171,6 +178,7 @@ nonisolated extension Sightline_V1_TrackingRecord: SwiftProtobuf.Message, SwiftP
     if lhs.tenant != rhs.tenant {return false}
     if lhs._traceContext != rhs._traceContext {return false}
     if lhs.warnings != rhs.warnings {return false}
+    if lhs.source != rhs.source {return false}
     if lhs._event != rhs._event {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true

@@ -38,11 +38,12 @@ package struct Admission: Sendable {
     ///   - bytes: the message's size.
     ///   - tenant: who sent it.
     ///   - receiveTime: the server's clock, in microseconds since 1970.
+    ///   - source: how it came; nil if the server kept its events before, which then say it.
     ///   - keeps: which of the refused events to keep.
     ///   - likely: the subject that its first event probably has, to save an allocation.
     package func admit(
         _ request: RequestReader, bytes: Int, tenant: String, receiveTime: Int64,
-        keeps: KeptRefusals = .none, likely: LedgerSubject? = nil
+        source: EventSource? = .api, keeps: KeptRefusals = .none, likely: LedgerSubject? = nil
     ) -> AdmittedRequest {
         if let violation = self.violation(of: request, bytes: bytes) {
             return AdmittedRequest(
@@ -52,7 +53,7 @@ package struct Admission: Sendable {
         }
         return tenant.withBytes { bytesOfTenant in
             var draft = Draft(
-                request, bytes: bytes, tenant: bytesOfTenant, keeps: keeps,
+                request, bytes: bytes, tenant: bytesOfTenant, source: source, keeps: keeps,
                 ledger: RequestLedger(tenant: tenant, receiveTime: receiveTime, likely: likely),
                 subjects: self.subjects)
             for event in request.events {
@@ -125,6 +126,7 @@ package struct Admission: Sendable {
 private struct Draft {
     private let sequence: UInt64
     private let tenant: Bytes
+    private let source: EventSource?
     private let keeps: KeptRefusals
     private let subjects: SubjectRecording
     private var index: UInt32 = 0
@@ -136,9 +138,10 @@ private struct Draft {
     private var ledger: RequestLedger
 
     init(
-        _ request: RequestReader, bytes: Int, tenant: Bytes, keeps: KeptRefusals,
-        ledger: RequestLedger, subjects: SubjectRecording
+        _ request: RequestReader, bytes: Int, tenant: Bytes, source: EventSource?,
+        keeps: KeptRefusals, ledger: RequestLedger, subjects: SubjectRecording
     ) {
+        self.source = source
         self.ledger = ledger
         self.subjects = subjects
         self.sequence = request.sequence
@@ -241,6 +244,10 @@ private struct Draft {
     private mutating func keep(_ event: EventView) -> KeptEvent {
         let start = self.keptEvents.count
         self.keptEvents.append(contentsOf: event.bytes)
+        // What judges it again asks it for its source.
+        if let source = self.source {
+            self.keptEvents.append(contentsOf: source.field(behind: event))
+        }
         return KeptEvent(
             bytes: start..<self.keptEvents.count, names: EventNames(event),
             subjectID: event.subjectID.text)
@@ -275,6 +282,7 @@ private struct Draft {
             return false
         }
         let keys = event.keys(tenant: self.tenant, facts)
+        let source = self.source ?? EventSource(number: event.source)
         self.acceptedEvents.append(
             AcceptedEvent(
                 key: keys.fact, notification: keys.notification, judgement: judgement,
@@ -282,9 +290,9 @@ private struct Draft {
                 subject: self.ledger.subject(facts, of: event), answer: answer,
                 isClosedImpression: facts.isClosedImpression))
         self.entries.appendEntry(
-            key: keys.fact, facts: HitEncoding.facts(facts.product, facts.platform),
+            key: keys.fact, facts: HitEncoding.facts(facts.product, facts.platform, source),
             kinds: judgement.hits, warnings: judgement.warnings, index: index,
-            event: event.bytes, more: raw?.field ?? [])
+            event: event.bytes, more: (raw?.field ?? []) + source.field(behind: event))
         if self.eventTrace == nil, !event.traceparent.isEmpty {
             self.eventTrace = TraceContext(
                 traceparent: event.traceparent, tracestate: event.tracestate)

@@ -24,6 +24,9 @@ package struct EventView {
     package var osVersion = Bytes.none
     /// The version of the SDK that reports.
     package var sdkVersion = Bytes.none
+    /// How it reached the server, as a number of the proto enum. Before admission, whatever the
+    /// client sent.
+    package var source: Int32 = 0
     /// The event's own W3C traceparent.
     package var traceparent = Bytes.none
     /// The event's own W3C tracestate.
@@ -119,6 +122,7 @@ package struct EventView {
             case Field.appVersion: self.appVersion = try reader.string()
             case Field.osVersion: self.osVersion = try reader.string()
             case Field.sdkVersion: self.sdkVersion = try reader.string()
+            case Field.source: self.source = try reader.int32()
             default: try reader.skip(tag)
             }
         }

@@ -38,6 +38,8 @@ package enum FieldTag {
         @inlinable package static var osVersion: UInt32 { 130 }
         /// `sdk_version`, field 17.
         @inlinable package static var sdkVersion: UInt32 { 138 }
+        /// `source`, field 18.
+        @inlinable package static var source: UInt32 { 144 }
     }
     /// google.protobuf.Timestamp.
     package enum Timestamp {
@@ -286,6 +288,8 @@ package enum FieldTag {
         @inlinable package static var traceContext: UInt32 { 66 }
         /// `warnings`, field 9.
         @inlinable package static var warnings: UInt32 { 74 }
+        /// `source`, field 10.
+        @inlinable package static var source: UInt32 { 80 }
         /// `event`, field 15.
         @inlinable package static var event: UInt32 { 122 }
     }

@@ -56,7 +56,7 @@ extension Hit {
     package var product: Product { self.entry.product }
     /// Warnings about the event.
     package var warnings: Warnings { self.entry.warnings }
-    /// The client's event, byte for byte.
+    /// The client's event, byte for byte, and what the server adds behind it.
     package var event: Bytes { self.entry.bytes }
     /// deliveryId, or an in-app message's message id.
     package var deliveryID: Bytes { self.entry.deliveryID }
@@ -68,6 +68,8 @@ extension Hit {
     package var subjectID: Bytes { self.entry.subjectID }
     /// The platform; nil if neither event nor payload has one.
     package var platform: Platform? { self.entry.platform }
+    /// How the event reached the server.
+    package var source: EventSource { self.entry.source }
     /// When it happened, in microseconds since 1970; nil if the event does not say.
     package var occurTime: Int64? { self.entry.occurTime }
 }

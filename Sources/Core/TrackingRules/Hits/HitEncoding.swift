@@ -5,8 +5,8 @@
 //
 //   header  entries' bytes (4) · entries (4) · receive time in µs (8) · lengths of tenant (1),
 //           traceparent (1) and tracestate (2) · the three strings
-//   entry   key (15) · product and platform (1) · hit kinds (2) · warnings (2) · event's length (4)
-//           · index (32) · event
+//   entry   key (15) · source, product and platform (1) · hit kinds (2) · warnings (2) · event's
+//           length (4) · index (32) · event
 //
 // `EventIndex` describes the index. In it, an offset counts from the start of the event and has 20
 // bits, and a length has 12: an event is shorter than 1 MiB, and a name shorter than 4 KiB. A
@@ -21,7 +21,7 @@ package enum HitEncoding {
     static let headerBytes = 20
     /// The bytes of an entry before its event.
     package static let entryBytes = 24 + EventIndex.byteCount
-    /// The offset of product and platform in an entry, in bytes.
+    /// The offset of source, product and platform in an entry, in bytes.
     package static let factsOffset = 15
     static let kindsOffset = 16
     static let warningsOffset = 18
@@ -107,16 +107,23 @@ package enum HitEncoding {
         return try? cursor.entry()
     }
 
-    /// Product and platform as one byte; the ledger uses the same byte.
-    static func facts(_ product: Product, _ platform: Platform?) -> UInt8 {
-        LedgerSubject.facts(platform, product)
+    /// Product, platform and source as one byte; the ledger's byte has no source.
+    static func facts(
+        _ product: Product, _ platform: Platform?, _ source: EventSource = .api
+    ) -> UInt8 {
+        LedgerSubject.facts(platform, product) | (source == .postback ? Self.postbackBit : 0)
     }
 
-    /// The product and the platform of such a byte; nil if this build does not know one of them.
-    static func facts(of byte: UInt8) -> (product: Product, platform: Platform?)? {
-        guard let product = Product(rawValue: byte >> 2), byte & 3 != 3 else { return nil }
-        return (product, Platform(number: Int32(byte & 3)))
+    /// What such a byte says; nil if this build does not know a part of it.
+    static func facts(
+        of byte: UInt8
+    ) -> (product: Product, platform: Platform?, source: EventSource)? {
+        let names = byte & ~Self.postbackBit
+        guard let product = Product(rawValue: names >> 2), names & 3 != 3 else { return nil }
+        return (product, Platform(number: Int32(names & 3)), names == byte ? .api : .postback)
     }
+
+    private static let postbackBit: UInt8 = 0x80
 
     /// A payload with a single event. Replaying a dead letter or a stored row needs one.
     ///
@@ -159,7 +166,8 @@ extension [UInt8] {
     /// Appends an event's entry, with some of its kinds.
     mutating func appendEntry(_ event: JournalEvent, kinds: HitKinds) {
         self.appendEntry(
-            key: event.key, facts: HitEncoding.facts(event.product, event.platform), kinds: kinds,
+            key: event.key,
+            facts: HitEncoding.facts(event.product, event.platform, event.source), kinds: kinds,
             warnings: event.warnings, index: event.index, event: event.bytes)
     }
 

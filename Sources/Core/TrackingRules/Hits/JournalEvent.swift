@@ -9,22 +9,26 @@ package struct JournalEvent {
     package let product: Product
     /// The platform; that of its payload if the event has none (D39).
     package let platform: Platform?
+    /// How it reached the server.
+    package let source: EventSource
     /// The kinds of its hits.
     package let kinds: HitKinds
     /// Warnings about the event.
     package let warnings: Warnings
-    /// The client's event, byte for byte, followed by the ids of a raw payload.
+    /// The client's event, byte for byte, followed by what the server adds: the ids of a raw
+    /// payload, the source of a postback.
     package let bytes: Bytes
     /// Where its parts are in `bytes`.
     let index: EventIndex
 
     init(
-        key: HitKey, product: Product, platform: Platform?, kinds: HitKinds, warnings: Warnings,
-        bytes: Bytes, index: EventIndex
+        key: HitKey, product: Product, platform: Platform?, source: EventSource, kinds: HitKinds,
+        warnings: Warnings, bytes: Bytes, index: EventIndex
     ) {
         self.key = key
         self.product = product
         self.platform = platform
+        self.source = source
         self.kinds = kinds
         self.warnings = warnings
         self.bytes = bytes
@@ -45,8 +49,9 @@ package struct JournalEvent {
             event, ids: (event.deliveryID, event.broadlogID), subject: event.subjectID, &slicer)
         guard slicer.fits else { throw .tooLarge }
         self.init(
-            key: key, product: event.product, platform: event.effectivePlatform, kinds: kinds,
-            warnings: warnings, bytes: bytes, index: index)
+            key: key, product: event.product, platform: event.effectivePlatform,
+            source: EventSource(number: event.source), kinds: kinds, warnings: warnings,
+            bytes: bytes, index: index)
     }
 
     /// The app's bundle id or package name; empty if the event has none.
@@ -103,7 +108,7 @@ extension JournalEvent {
             try body(
                 JournalEvent(
                     key: self.key, product: self.product, platform: self.platform,
-                    kinds: self.kinds, warnings: self.warnings, bytes: bytes,
+                    source: self.source, kinds: self.kinds, warnings: self.warnings, bytes: bytes,
                     index: self.index.moved(by: change)))
         }
     }

@@ -66,7 +66,7 @@ struct PayloadCursor {
             key: HitKey(
                 high: UInt64(bigEndian: head.loadUnaligned(as: UInt64.self)),
                 low: UInt64(bigEndian: head.loadUnaligned(fromByteOffset: 8, as: UInt64.self))),
-            product: facts.product, platform: facts.platform, kinds: kinds,
+            product: facts.product, platform: facts.platform, source: facts.source, kinds: kinds,
             warnings: Warnings(rawValue: head.number(at: HitEncoding.warningsOffset)),
             bytes: event, index: index)
     }

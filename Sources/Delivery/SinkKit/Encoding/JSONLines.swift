@@ -14,6 +14,8 @@ package struct JSONLines: ~Copyable {
     private let kinds: [[UInt8]]
     /// The warnings in JSON, by their numbers.
     private let warnings: [[UInt8]]
+    /// The sources in JSON, by their numbers; empty for the one that is left out.
+    private let sources: [[UInt8]]
 
     /// A part of a line that is written once for the hits that have it in common.
     private struct Part {
@@ -43,6 +45,10 @@ package struct JSONLines: ~Copyable {
         let warnings = protos.names(ofEnum: ".sightline.v1.Warning") ?? [:]
         self.warnings = Self.values(Warnings(rawValue: .max).numbers, warnings).map {
             [UInt8]($0.utf8)
+        }
+        let sources = protos.names(ofEnum: ".sightline.v1.EventSource") ?? [:]
+        self.sources = Self.values(EventSource.allCases.map(\.rawValue), sources).enumerated().map {
+            $0 == 0 ? [] : [UInt8](",\"source\":\($1)".utf8)
         }
     }
 
@@ -138,6 +144,7 @@ package struct JSONLines: ~Copyable {
             return false
         }
         self.append(hit.warnings)
+        self.append(self.sources[Int(hit.source.rawValue)])
         self.writer.text.append(",\"event\":")
         guard self.writer.append(event, as: 0) else { return false }
         self.writer.text.append("}\n")

@@ -34,6 +34,8 @@ package struct RecordWriter {
                 // All of them are below 128: a byte each, packed.
                 self.shared.appendField(FieldTag.TrackingRecord.warnings, warnings)
             }
+            self.shared.appendNumber(
+                FieldTag.TrackingRecord.source, UInt64(hit.source.rawValue))
             self.shared.appendField(FieldTag.TrackingRecord.event, hit.event)
             self.event = hit.event.baseAddress
         }

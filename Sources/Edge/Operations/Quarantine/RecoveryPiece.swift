@@ -36,7 +36,7 @@ package struct RecoveryPiece: Sendable {
         return self.request(app: app).withUnsafeBytes { bytes in
             admission.admit(
                 admission.read(bytes, shape: .unary), bytes: bytes.count, tenant: self.tenant,
-                receiveTime: receiveTime, keeps: keeps)
+                receiveTime: receiveTime, source: nil, keeps: keeps)
         }
     }
 

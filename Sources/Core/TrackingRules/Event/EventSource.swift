@@ -1,0 +1,31 @@
+internal import WireFormat
+
+/// How an event reached the server. The server writes it, whatever the client sends (D66): a report
+/// has to be able to leave out what anybody may have forged.
+package enum EventSource: UInt8, Sendable, CaseIterable {
+    /// By a method of the API.
+    case api = 0
+    /// As a postback of Campaign's own SDK, without credentials.
+    case postback = 1
+
+    /// The name in databases, reports and options.
+    package var name: String {
+        switch self {
+        case .api: "api"
+        case .postback: "postback"
+        }
+    }
+
+    /// The source with a number of the proto enum. One of a newer build counts as the API.
+    init(number: Int32) { self = UInt8(exactly: number).flatMap(Self.init(rawValue:)) ?? .api }
+
+    /// What the server appends to an event, so that later readers find this source: nothing if the
+    /// event says it already. Of a field that occurs twice the last one counts.
+    func field(behind event: EventView) -> [UInt8] {
+        if event.source == Int32(self.rawValue) { return [] }
+        var field: [UInt8] = []
+        field.appendVarint(UInt64(FieldTag.TrackingEvent.source))
+        field.appendVarint(UInt64(self.rawValue))
+        return field
+    }
+}
