@@ -520,9 +520,10 @@ let testTargets: [Target] = [
     tests(
         "TrackingServerTests",
         [
-            "ConfigurationKeys", "Credentials", "Delivery", "HTTP2Edge", "Operations", "Pacing",
-            "ServerConfiguration", "ServerTestSupport", "SightlineClient", "SinkKit", "Telemetry",
-            "TestSupport", "TrackingJournal", "TrackingRules", "TrackingServer", "W3CTrace",
+            "ConfigurationKeys", "Credentials", "Delivery", "HTTP2Edge", "HTTPDoor", "Operations",
+            "Pacing", "ServerConfiguration", "ServerTestSupport", "SightlineClient", "SinkKit",
+            "Telemetry", "TestSupport", "TrackingJournal", "TrackingRules", "TrackingServer",
+            "W3CTrace",
         ] + service
             + libraries("CoreMetrics", "GRDB", "InMemoryTracing", "Logging", "NIOHPACK", "Tracing")),
     tests("W3CTraceTests", ["TestSupport", "W3CTrace"]),

@@ -12,6 +12,8 @@ package struct Principal: Sendable, Equatable {
         case token
         /// A client certificate.
         case certificate
+        /// None: the configuration names the tenant of a host, whose requests have no credentials.
+        case host
     }
 
     /// The tenant.
@@ -32,6 +34,11 @@ package struct Principal: Sendable, Equatable {
         self.proof = proof
         self.expiry = expiry
         self.scopes = scopes
+    }
+
+    /// The principal of whatever comes to a host that is a tenant's.
+    package static func host(of tenant: Tenant) -> Principal {
+        Principal(tenant: tenant, proof: .host, expiry: nil)
     }
 
     /// Whether the credential grants a scope.

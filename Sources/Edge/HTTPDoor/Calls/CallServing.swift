@@ -1,3 +1,4 @@
+package import Credentials
 package import GRPCCore
 package import NIOCore
 
@@ -17,6 +18,9 @@ package struct DoorCall: Sendable {
     package var message: ByteBuffer
     /// Who sent it.
     package var peer: DoorPeer
+    /// Who it acts for, if the configuration says so and not its credentials: set by the door for
+    /// postbacks alone, by `postback.hosts`, and by nothing that came over the network.
+    package var principal: Principal?
 
     /// Creates a call.
     package init(

@@ -106,7 +106,8 @@ package final class DoorTransport: ServerTransport, CallServing {
             var context = ServerContext(
                 descriptor: call.method, remotePeer: call.peer.address, localPeer: "http",
                 cancellation: handle)
-            context.transportSpecific = DoorContext(peerCertificate: call.peer.certificate)
+            context.transportSpecific = DoorContext(
+                peerCertificate: call.peer.certificate, principal: call.principal)
             let stream = RPCStream(
                 descriptor: call.method, inbound: Self.inbound(metadata, call.message),
                 outbound: RPCWriter.Closable(wrapping: collector))

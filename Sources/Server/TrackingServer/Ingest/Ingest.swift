@@ -60,17 +60,19 @@ final class Ingest: Sendable {
     /// - Parameters:
     ///   - tenant: the tenant by the RPC's credentials.
     ///   - receiveTime: its arrival, in microseconds since 1970.
+    ///   - source: how it came.
     ///   - likely: the subject that its first event is likely to have.
     /// - Returns: the request, its span, and whether the client wants results for accepted events.
     func admit(
         _ bytes: RequestBuffer, shape: RequestShape, tenant: Tenant, receiveTime: Int64,
-        trace: inout RequestTrace, likely: LedgerSubject? = nil
+        source: EventSource = .api, trace: inout RequestTrace, likely: LedgerSubject? = nil
     ) -> (request: AdmittedRequest, span: RequestSpan?, reportsAccepted: Bool) {
         let isTapped = self.tap.hasReaders
         let (request, reportsAccepted) = bytes.withUnsafeBytes { buffer in
             let reader = self.admission.read(buffer, shape: shape)
             let request = self.admission.admit(
                 reader, bytes: buffer.count, tenant: tenant.name, receiveTime: receiveTime,
+                source: source,
                 keeps: isTapped ? .all : self.quarantine == nil ? .none : .recoverable,
                 likely: likely)
             return (request, reader.reportsAccepted)

@@ -1,5 +1,6 @@
 internal import Credentials
 internal import GRPCCore
+internal import HTTPDoor
 internal import SightlineProtos
 internal import X509
 
@@ -31,6 +32,8 @@ struct AuthenticationInterceptor: ServerInterceptor {
         guard !self.openServices.contains(context.descriptor.service.fullyQualifiedService) else {
             return try await next(request, context)
         }
+        // A door that names the principal has no credentials to check: see `ServerContext.principal`.
+        if context.namedPrincipal != nil { return try await next(request, context) }
         let principal = try self.principal(
             request, context.peerCertificate,
             needsScope: context.descriptor.service != Sightline_V1_TapService.descriptor)
@@ -62,6 +65,13 @@ private struct AuthenticatedContext: ServerContext.TransportSpecific {
 extension ServerContext {
     /// The RPC's principal; anybody if the server requires no credentials.
     var principal: Principal {
-        (self.transportSpecific as? AuthenticatedContext)?.principal ?? .anybody
+        (self.transportSpecific as? AuthenticatedContext)?.principal ?? self.namedPrincipal
+            ?? .anybody
+    }
+
+    /// Who the door that the call came through says it acts for; nil for all calls of clients that
+    /// have credentials, or need none.
+    fileprivate var namedPrincipal: Principal? {
+        (self.transportSpecific as? DoorContext)?.principal
     }
 }

@@ -115,7 +115,8 @@ struct TrackingService: RegistrableRPCService {
             try allowance.take(events: events, bytes: bytes.count)
         }
         var trace = RequestTrace(method: Self.recordEventsName, metadata: request.metadata)
-        let (admitted, span) = try await self.admit(bytes, allowance, &trace)
+        let (admitted, span) = try await self.admit(
+            bytes, allowance, source: caller.source, &trace)
         let answer = RecordAnswer(
             admitted, requestBytes: bytes.count, memory: allowance.memory)
         if let violation = admitted.violation {
@@ -134,29 +135,31 @@ struct TrackingService: RegistrableRPCService {
     /// - Throws: the status of a call whose share of the memory is full by now: those that came
     ///   with it had nothing to count when they began.
     func admit(
-        _ bytes: RequestBuffer, _ allowance: Allowance, _ trace: inout RequestTrace
+        _ bytes: RequestBuffer, _ allowance: Allowance, source: EventSource = .api,
+        _ trace: inout RequestTrace
     ) async throws -> (AdmittedRequest, RequestSpan?) {
         guard bytes.count >= AdmissionTurns.leastBytes else {
-            return try self.admitNow(bytes, allowance, &trace)
+            return try self.admitNow(bytes, allowance, source: source, &trace)
         }
         let isBulk = bytes.count >= Ingest.bulkBytes
         return try await withTaskExecutorPreference(isBulk ? self.ingest.bulkThreads : nil) {
             try await self.ingest.admissionTurns.withTurn(
                 in: allowance.line, bytes: bytes.count
             ) {
-                try self.admitNow(bytes, allowance, &trace)
+                try self.admitNow(bytes, allowance, source: source, &trace)
             }
         }
     }
 
     private func admitNow(
-        _ bytes: RequestBuffer, _ allowance: Allowance, _ trace: inout RequestTrace
+        _ bytes: RequestBuffer, _ allowance: Allowance, source: EventSource,
+        _ trace: inout RequestTrace
     ) throws -> (AdmittedRequest, RequestSpan?) {
         guard !allowance.memory.isFull else { throw ServiceError.overloaded.status }
         let start = MonotonicClock.nanoseconds()
         let (admitted, span, _) = self.ingest.admit(
             bytes, shape: .unary, tenant: allowance.tenant, receiveTime: WallClock.microseconds(),
-            trace: &trace)
+            source: source, trace: &trace)
         self.ingest.metrics.countAdmission(
             bytes: bytes.count, nanoseconds: MonotonicClock.nanoseconds() &- start)
         return (admitted, span)
@@ -260,4 +263,9 @@ struct TrackingService: RegistrableRPCService {
         }
         return message
     }
+}
+
+extension Principal {
+    /// How its events reach the server.
+    fileprivate var source: EventSource { self.proof == .host ? .postback : .api }
 }
