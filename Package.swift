@@ -442,9 +442,9 @@ let testTargets: [Target] = [
     tests(
         "HTTPDoorTests",
         [
-            "CZstd", "ConfigurationKeys", "EventJSON", "HTTP2Edge", "HTTPDoor", "JSON",
-            "ServerConfiguration", "ServerTestSupport", "TestSupport", "TrackingRules",
-            "TrackingServer", "WireFormat",
+            "CZstd", "ConfigurationKeys", "Credentials", "EventJSON", "HTTP2Edge", "HTTPDoor", "JSON",
+            "ServerConfiguration", "ServerTestSupport", "SinkTestSupport", "TestSupport",
+            "TrackingRules", "TrackingServer", "WireFormat",
         ] + service + libraries("HTTPTypes", "Logging", "NIOCore", "NIOHTTP1")),
     tests("JSONTests", ["JSON", "TestSupport", "WireFormat"]),
     tests(
@@ -471,9 +471,9 @@ let testTargets: [Target] = [
     tests(
         "ServerConfigurationTests",
         [
-            "CampaignSink", "ConfigurationKeys", "FileSinks", "ServerConfiguration", "SinkKit",
-            "SinkTestSupport", "Telemetry", "TestSupport", "TrackingJournal", "TrackingRules",
-            "WireFormat",
+            "CampaignSink", "ConfigurationKeys", "Credentials", "FileSinks", "HTTPDoor",
+            "ServerConfiguration", "SinkKit", "SinkTestSupport", "Telemetry", "TestSupport",
+            "TrackingJournal", "TrackingRules", "WireFormat",
         ] + protos + libraries("Logging")),
     tests(
         "SightlineClientTests",

@@ -17,6 +17,7 @@ from protos import event as e
 from protos import verdict as v
 from vectors_of_payloads import raw_rows
 from vectors_of_postbacks import postback_rows
+from vectors_of_received import received_rows
 
 FOLDER = ROOT / "docs" / "vectors"
 IOS, ANDROID = e.PLATFORM_IOS, e.PLATFORM_ANDROID
@@ -504,7 +505,7 @@ def dismissal_rows() -> list[dict]:
 FILES = {
     "flag-table": flag_rows, "hit-ids": hit_id_rows, "verdicts": verdict_rows,
     "raw-payloads": lambda: raw_rows(row), "postback-urls": postback_rows,
-    "ios-dismissals": dismissal_rows,
+    "postback-requests": received_rows, "ios-dismissals": dismissal_rows,
 }
 
 

@@ -51,10 +51,12 @@ extension BoundRegister {
             "CampaignSink/CampaignConfiguration", "ConfigurationKeys/ConfigurationProblems",
             "Credentials/AuthConfiguration", "Credentials/Reader",
             "HTTP2Edge/ConnectionConfiguration", "HTTPDoor/HTTPConfiguration",
+            "HTTPDoor/PostbackConfiguration",
             "NATSSink/NATSConfiguration",
             "ServerConfiguration/CampaignServerList", "ServerConfiguration/ConfigurationFile",
             "ServerConfiguration/ConfigurationValues", "ServerConfiguration/HitFilterReading",
-            "ServerConfiguration/OpenTelemetryVariables", "ServerConfiguration/QuotaFile",
+            "ServerConfiguration/OpenTelemetryVariables", "ServerConfiguration/PostbackHostList",
+            "ServerConfiguration/QuotaFile",
             "ServerConfiguration/Reloader.State", "ServerConfiguration/ServerConfiguration",
             "ServerConfiguration/SinkItem", "ServerConfiguration/SinkList",
             "Telemetry/TraceResource", "Telemetry/TracesConfiguration",
@@ -74,7 +76,8 @@ extension BoundRegister {
             "Telemetry/LogRecord", "Telemetry/SpanRecord"),
         BoundRow(
             .one("the program, which fixes its size"), "Delivery/DeadLetterLog",
-            "EventJSON/EventTableMaker", "HTTP2Edge/ConnectionEnds.State", "Operations/Quarantine", "SinkKit/ProtoDescriptors",
+            "EventJSON/EventTableMaker", "HTTP2Edge/ConnectionEnds.State", "HTTPDoor/PostbackLog",
+            "Operations/Quarantine", "SinkKit/ProtoDescriptors",
             "SinkKit/ProtoJSONSchema",
             "Telemetry/HistogramSeries", "Telemetry/MetricsRegistry",
             "Telemetry/MetricsRegistry.Family", "Telemetry/MetricsRegistry.State",
@@ -158,6 +161,10 @@ extension BoundRegister {
         BoundRow(
             .common(because: "tenants beyond quotas.max_tenants share one quota"),
             "TrackingServer/TenantQuotas.Table"),
+        BoundRow(
+            .common(
+                because: "addresses beyond 10,000 that send postbacks at once share one bucket"),
+            "HTTPDoor/AddressQuotas.Table"),
         BoundRow(
             .common(
                 because: "10,000 tenants with refused hits; beyond it their refusals are counted "

@@ -43,14 +43,14 @@ enum BoundRegister {
         BoundRow(
             .one("a request"), "limits.request_bytes", "limits.request_events",
             "limits.event_bytes", "limits.raw_payload_bytes", "limits.raw_payload_levels",
-            "limits.metadata_bytes", "http.header_bytes"),
+            "limits.metadata_bytes", "http.header_bytes", "postback.upstream_bytes"),
         BoundRow(.one("a stream"), "stream.max_requests", "stream.max_bytes"),
         BoundRow(
             .one("a connection"), "limits.streams_per_connection",
             "connections.pings_per_30_seconds", "http.streams_per_connection"),
         BoundRow(
             .one("an address"), "connections.max_per_address", "connections.new_per_second",
-            "http.max_per_address"),
+            "http.max_per_address", "postback.per_address_per_second"),
         BoundRow(
             .one("a tenant"), "quotas.events_per_second", "quotas.bytes_per_second",
             "tap.max_readers_per_tenant", "webhook.max_refused_in_row", "postgresql.max_refused"),
@@ -76,6 +76,9 @@ enum BoundRegister {
                 test: "a peer with all watches leaves another its half, at the limit and not beyond"
             ),
             "health.max_watchers"),
+        BoundRow(
+            .shares(test: "an address with all places upstream leaves another its half"),
+            "postback.upstream_requests"),
         BoundRow(
             .shares(
                 test: "readers are refused beyond tap.max_readers and a tenant's share, the socket "

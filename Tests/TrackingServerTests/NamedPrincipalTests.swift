@@ -25,7 +25,8 @@ struct NamedPrincipalTests {
                 cancellation: handle)
             context.transportSpecific = DoorContext(peerCertificate: nil, principal: named)
             let request = StreamingServerRequest<String>(
-                metadata: metadata, messages: RPCAsyncSequence(wrapping: AsyncThrowingStream { nil }))
+                metadata: metadata,
+                messages: RPCAsyncSequence(wrapping: AsyncThrowingStream { nil }))
             let response: StreamingServerResponse<String> = try await interceptor.intercept(
                 request: request, context: context
             ) { _, context in

@@ -46,6 +46,14 @@ extension MetricDescription {
     package static let refusals = MetricDescription.counter(
         "sightline_refusals_total", "RPCs that ended with an error, by the reason that it carries",
         labels: "reason")
+    /// `sightline_postbacks_total`.
+    package static let postbacks = MetricDescription.counter(
+        "sightline_postbacks_total", "Requests to /r/ of the hosts in postback.hosts, by outcome",
+        labels: "outcome")
+    /// `sightline_postback_upstream_total`.
+    package static let postbackUpstream = MetricDescription.counter(
+        "sightline_postback_upstream_total",
+        "Requests for postback.upstream, by what became of them", labels: "outcome")
     /// `sightline_streams`.
     package static let streams = MetricDescription.gauge(
         "sightline_streams", "StreamEvents calls that are open")
@@ -241,7 +249,7 @@ extension MetricDescription {
     package static let server: [MetricDescription] =
         [
             .buildInfo, .ready, .reloadSucceeded, .reloadTime, .requests, .events, .hits,
-            .requestEvents, .receivedBytes, .refusals, .streams,
+            .requestEvents, .receivedBytes, .refusals, .postbacks, .postbackUpstream, .streams,
             .connections, .connectionsEnded, .doorRequests, .doorReceivedBytes, .doorSentBytes,
             .doorDuration, .doorConnections, .memoryInFlight, .memoryInFlightLimit,
             .admissionDuration, .commitDuration, .ackDuration, .callDuration, .deliveryDuration,

@@ -82,6 +82,8 @@ package struct ServerConfiguration: Sendable {
     package var connections = ConnectionConfiguration()
     /// What stands in front of the services.
     package var edge = EdgeConfiguration()
+    /// Which hosts are Campaign's for its SDKs.
+    package var postback = PostbackConfiguration()
     /// Watches of health that may be open at once.
     package var maxHealthWatchers = 100
     /// Whether clients may ask what the server's services look like.
@@ -119,6 +121,7 @@ package struct ServerConfiguration: Sendable {
         self.readSinks(&values)
         self.checkSinks(&values)
         self.checkTraces(&values)
+        self.checkPostbacks(&values)
         self.admin.read(&values)
         let configuration = self
         self.http.read(&values) { configuration.exposure(of: $0) }
@@ -146,6 +149,12 @@ extension ServerConfiguration {
     private func checkTraces(_ values: inout ConfigurationValues) {
         var problems = ConfigurationProblems<TracesConfiguration>()
         self.traces.check(&problems)
+        for problem in problems.found { values.refuse(problem.key, problem.rule) }
+    }
+
+    private func checkPostbacks(_ values: inout ConfigurationValues) {
+        var problems = ConfigurationProblems<PostbackConfiguration>()
+        self.postback.check(&problems)
         for problem in problems.found { values.refuse(problem.key, problem.rule) }
     }
 
@@ -255,6 +264,7 @@ extension ServerConfiguration: KeyedConfiguration {
                     + "under way are cancelled, and come again at the next start"),
         ],
         Self.keys(of: \.auth), Self.keys(of: \.connections), Self.keys(of: \.edge),
+        PostbackHostList.keys,
         [
             .number(
                 "health.max_watchers", \.maxHealthWatchers, 0...10_000,

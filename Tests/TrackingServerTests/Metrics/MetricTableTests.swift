@@ -1,6 +1,7 @@
 // docs/metrics.md and the program, held together: a row for each metric, to the letter.
 internal import AdminServer
 internal import Foundation
+internal import HTTPDoor
 internal import Telemetry
 internal import Testing
 internal import TrackingRules
@@ -41,7 +42,8 @@ struct MetricTableTests {
         let values =
             Verdict.allCases.map { "\($0.name)" } + Violation.Code.allCases.map { "\($0.name)" }
             + HitKind.allCases.map { "\($0.name)" } + RequestMethod.allCases.map(\.rawValue)
-            + RequestOutcome.allCases.map(\.name)
+            + RequestOutcome.allCases.map(\.name) + PostbackOutcome.allCases.map(\.rawValue)
+            + UpstreamOutcome.allCases.map(\.rawValue)
         #expect(values.filter { !document.contains("`\($0)`") } == [])
     }
 

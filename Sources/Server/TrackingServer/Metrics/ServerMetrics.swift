@@ -30,6 +30,8 @@ final class ServerMetrics: Sendable {
     private let refusals: [ServiceError.Reason: Counter]
     private let connectionEnds: [ConnectionEnd: Counter]
     private let doors: [Door: DoorMetrics]
+    private let postbacks: [PostbackOutcome: Counter]
+    private let postbackUpstream: [UpstreamOutcome: Counter]
 
     /// Creates the metrics; every series exists from the start, at 0.
     init(registry: MetricsRegistry = MetricsRegistry(MetricDescription.server)) {
@@ -72,6 +74,14 @@ final class ServerMetrics: Sendable {
             })
         self.doors = Dictionary(
             uniqueKeysWithValues: Door.allCases.map { ($0, DoorMetrics(of: $0, in: registry)) })
+        self.postbacks = Dictionary(
+            uniqueKeysWithValues: PostbackOutcome.allCases.map {
+                ($0, registry.counter(.postbacks, $0.rawValue))
+            })
+        self.postbackUpstream = Dictionary(
+            uniqueKeysWithValues: UpstreamOutcome.allCases.map {
+                ($0, registry.counter(.postbackUpstream, $0.rawValue))
+            })
         let droppedSeries = registry.meter(.droppedSeries)
         registry.onCollect { droppedSeries.set(registry.droppedSeries) }
         ProcessMetrics.install(in: registry)
@@ -143,6 +153,12 @@ final class ServerMetrics: Sendable {
 
     /// Counts a request of the HTTP port.
     func count(_ tally: DoorTally) { self.doors[tally.door]?.count(tally) }
+
+    /// Counts a request to `/r/`.
+    func count(_ outcome: PostbackOutcome) { self.postbacks[outcome]?.increment() }
+
+    /// Counts a request that was passed on, or should have been.
+    func count(_ outcome: UpstreamOutcome) { self.postbackUpstream[outcome]?.increment() }
 
     private static func add<let count: Int>(
         _ counts: borrowing InlineArray<count, Int>, to counters: [(number: Int, counter: Counter)]

@@ -1,0 +1,90 @@
+// Campaign's own server behind the door: it gets what is no postback, and with `postback.mirror`
+// the postbacks too.
+internal import AsyncHTTPClient
+internal import HTTP2Edge
+internal import NIOCore
+internal import NIOSSL
+internal import Pacing
+internal import Synchronization
+
+/// A client of Campaign's servers, with connections that are kept. It follows no redirect, tries
+/// nothing twice, and holds at most `postback.upstream_requests` answers of
+/// `postback.upstream_bytes` each.
+package final class PostbackUpstream: UpstreamForwarding {
+    private let client: HTTPClient
+    private let timeout: Duration
+    private let maxBytes: Int
+    /// Requests under way, by the addresses that asked: one of them may not take all places.
+    private let underWay: Mutex<TenantShares>
+
+    /// A client that connects with its first request.
+    package init(_ configuration: PostbackConfiguration) {
+        self.timeout = configuration.upstreamTimeout
+        self.underWay = Mutex(TenantShares(bound: configuration.maxUpstreamRequests))
+        self.maxBytes = configuration.maxUpstreamBytes
+        var settings = HTTPClient.Configuration()
+        if !configuration.upstreamRoots.isEmpty {
+            // Read when a connection is made: a file that is gone by then makes it fail.
+            var tls = TLSConfiguration.makeClientConfiguration()
+            tls.trustRoots = .file(configuration.upstreamRoots)
+            settings.tlsConfiguration = tls
+        }
+        settings.redirectConfiguration = .disallow
+        settings.httpVersion = .http1Only
+        settings.timeout.connect = TimeAmount(configuration.upstreamTimeout)
+        settings.timeout.read = TimeAmount(configuration.upstreamTimeout)
+        settings.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit =
+            configuration.maxUpstreamRequests
+        settings.connectionPool.retryConnectionEstablishment = false
+        // Its spans would hold URLs, which name people.
+        settings.tracing.tracer = nil
+        self.client = HTTPClient(
+            eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: settings)
+    }
+
+    deinit { self.client.shutdown { _ in } }
+
+    /// The answer of a server, whole within the limits.
+    package func answer(
+        _ request: DoorRequest, by server: String
+    ) async -> (response: DoorResponse?, outcome: UpstreamOutcome) {
+        guard let message = UpstreamMessage.request(request, to: server) else {
+            return (nil, .unfit)
+        }
+        guard !UpstreamMessage.hasPassedHere(request) else { return (nil, .circle) }
+        let peer = RemotePeer.key(of: request.peer.address)
+        guard self.underWay.withLock({ $0.take(1, for: peer) }) else { return (nil, .busy) }
+        defer { self.underWay.withLock { $0.giveBack(1, of: peer) } }
+        do {
+            let response = try await self.send(message)
+            return (response, response == nil ? .tooLarge : .answered)
+        } catch is LateAnswer {
+            return (nil, .late)
+        } catch let error as HTTPClientError
+            where error == .deadlineExceeded || error == .connectTimeout || error == .readTimeout
+        {
+            return (nil, .late)
+        } catch {
+            return (nil, .failed)
+        }
+    }
+
+    private struct LateAnswer: Error {}
+
+    /// The client's own deadline ends with the head of an answer; this one is for its body too.
+    private func send(_ message: HTTPClientRequest) async throws -> DoorResponse? {
+        let deadline = NIODeadline.now() + TimeAmount(self.timeout)
+        return try await withThrowingTaskGroup(of: DoorResponse?.self) { group in
+            group.addTask {
+                let answer = try await self.client.execute(message, deadline: deadline)
+                return try await UpstreamMessage.response(answer, maxBytes: self.maxBytes)
+            }
+            group.addTask {
+                try await Task.sleep(for: self.timeout)
+                throw LateAnswer()
+            }
+            defer { group.cancelAll() }
+            return try await group.next() ?? nil
+        }
+    }
+}

@@ -1,0 +1,77 @@
+internal import AsyncHTTPClient
+internal import HTTPTypes
+internal import NIOCore
+internal import NIOHTTP1
+
+/// Requests and answers as they are passed on.
+enum UpstreamMessage {
+    /// How this server names itself in `Via` (RFC 9110, 7.6.3).
+    private static let name = "sightline"
+
+    /// Whether a request was passed on by a server like this one: two that lead to each other would
+    /// pass it on for ever.
+    static func hasPassedHere(_ request: DoorRequest) -> Bool {
+        request.headers[values: .via].contains { field in
+            field.split(separator: ",").contains { hop in
+                hop.split(separator: " ").dropFirst().first?.lowercased() == Self.name
+            }
+        }
+    }
+
+    /// A request for a server; nil if its method or path is none of a resource there.
+    static func request(_ request: DoorRequest, to server: String) -> HTTPClientRequest? {
+        guard Self.methods.contains(request.method), request.path.utf8.first == UInt8(ascii: "/")
+        else { return nil }
+        let query = request.query.map { "?" + PercentEncoding.fit($0) } ?? ""
+        var message = HTTPClientRequest(url: server + PercentEncoding.fit(request.path) + query)
+        message.method = HTTPMethod(rawValue: request.method.rawValue)
+        let hops = Self.hops(request.headers)
+        for field in request.headers where !hops.contains(field.name.canonicalName) {
+            message.headers.add(name: field.name.rawName, value: field.value)
+        }
+        message.headers.add(name: "via", value: "1.1 \(Self.name)")
+        if request.body.readableBytes > 0 { message.body = .bytes(request.body) }
+        return message
+    }
+
+    private static let methods: Set<HTTPRequest.Method> = [
+        .get, .head, .post, .put, .patch, .delete, .options,
+    ]
+
+    /// An answer with its body; nil if that is too large.
+    static func response(
+        _ answer: HTTPClientResponse, maxBytes: Int
+    ) async throws -> DoorResponse? {
+        var fields = HTTPFields()
+        for (name, value) in answer.headers {
+            guard let name = HTTPField.Name(name) else { continue }
+            fields.append(HTTPField(name: name, value: value))
+        }
+        let hops = Self.hops(fields)
+        for name in fields.map(\.name) where hops.contains(name.canonicalName) {
+            fields[name] = nil
+        }
+        var body = ByteBuffer()
+        for try await var part in answer.body {
+            guard body.readableBytes + part.readableBytes <= maxBytes else { return nil }
+            body.writeBuffer(&part)
+        }
+        return DoorResponse(
+            status: HTTPResponse.Status(code: Int(answer.status.code)), headers: fields, body: body)
+    }
+
+    /// The names of fields that are of one connection alone (RFC 9110, 7.6.1), and of those that
+    /// the other side writes itself.
+    private static func hops(_ fields: HTTPFields) -> Set<String> {
+        let named = fields[values: .connection].flatMap { $0.split(separator: ",") }.map {
+            $0.filter { $0 != " " && $0 != "\t" }.lowercased()
+        }
+        return Self.ownFields.union(named)
+    }
+
+    private static let ownFields: Set<String> = [
+        "connection", "keep-alive", "proxy-authenticate", "proxy-authorization",
+        "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade", "host",
+        "content-length", "expect", "http2-settings",
+    ]
+}

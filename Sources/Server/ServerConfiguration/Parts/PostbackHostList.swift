@@ -1,0 +1,105 @@
+// The key `postback.hosts`: whose apps send postbacks to which host name.
+internal import ConfigurationKeys
+internal import Credentials
+internal import HTTPDoor
+internal import TrackingRules
+internal import WireFormat
+internal import Yams
+
+/// Reads the value of `postback.hosts`, such as
+/// `[{host: acme.campaign.adobe.com, tenant: acme, product: standard}]`.
+struct PostbackHostList {
+    private(set) var hosts: [String: PostbackHost] = [:]
+    /// What is wrong, each after the words "postback.hosts is …, but".
+    private(set) var problems: [String] = []
+
+    private static let maxItems = 1000
+    private static let names = ["host", "tenant", "app", "product", "upstream"]
+    private static let products: [Product] = [.standard, .classic]
+    private static let example = "[{host: track.example.com, tenant: default, product: standard}]"
+
+    /// The keys of postbacks, of which the list is read here: YAML is nothing that a door knows.
+    static let keys = ServerConfiguration.keys(of: \.postback).map { key in
+        guard key.name == PostbackConfiguration.name(of: \.hosts) else { return key }
+        return ServerConfiguration.Key(
+            key.name, key.standard, key.meaning, unit: key.unit,
+            set: { text, whole in whole.postback.hosts = PostbackHostList(text).hosts },
+            problems: { PostbackHostList($0).problems })
+    }
+
+    /// Reads a list; an empty text is an empty list.
+    init(_ text: String) {
+        if text.isEmpty { return }
+        // A text that is no YAML is no list either.
+        guard let items = try? Yams.compose(yaml: text)?.sequence else {
+            self.problems = ["it has to be a list, as in \(Self.example)"]
+            return
+        }
+        guard items.count <= Self.maxItems else {
+            self.problems = ["it has \(items.count) items, and may have \(Self.maxItems) at most"]
+            return
+        }
+        for (index, item) in items.enumerated() { self.read(item, "item \(index + 1)") }
+    }
+
+    private mutating func read(_ item: Node, _ place: String) {
+        guard let mapping = item.mapping else {
+            self.problems.append("\(place) has to have keys, as in \(Self.example)")
+            return
+        }
+        for (key, _) in mapping {
+            let name = key.scalar?.string ?? "?"
+            if Self.names.contains(name) { continue }
+            self.problems.append(
+                "\(place) has \"\(name)\", which is none of its keys"
+                    + NearestName.suggestion(for: name, among: Self.names))
+        }
+        let text = mapping["host"]?.scalar?.string ?? ""
+        let host = PostbackConfiguration.hostName(text)
+        if let host, self.hosts[host] != nil {
+            self.problems.append("\(place) is the second one of the host \(host)")
+        } else if host == nil {
+            self.refuse(
+                place, "host", text, "a name of letters, digits, - and ., without a port or path")
+        }
+        let tenant = Tenant(mapping["tenant"]?.scalar?.string ?? "")
+        if tenant == nil { self.problems.append("\(place): tenant has to have \(Tenant.rule)") }
+        let (app, product) = (self.app(mapping, place), self.product(mapping, place))
+        let upstream = self.upstream(mapping, place)
+        guard let host, let tenant, let product else { return }
+        self.hosts[host] = PostbackHost(
+            tenant: tenant, app: app, product: product, upstream: upstream)
+    }
+
+    private mutating func product(_ mapping: Node.Mapping, _ place: String) -> Product? {
+        let text = mapping["product"]?.scalar?.string ?? ""
+        if let product = Self.products.first(where: { $0.name == text }) { return product }
+        let names = Self.products.map(\.name)
+        self.refuse(
+            place, "product", text,
+            "one of: " + names.joined(separator: ", ")
+                + NearestName.suggestion(for: text, among: names))
+        return nil
+    }
+
+    private mutating func app(_ mapping: Node.Mapping, _ place: String) -> String {
+        guard let node = mapping["app"] else { return "" }
+        let text = node.scalar?.string ?? "?"
+        if (1...Limits.nameBytes).contains(text.utf8.count) { return text }
+        self.refuse(place, "app", text, "1 to \(Limits.nameBytes) bytes")
+        return ""
+    }
+
+    private mutating func upstream(_ mapping: Node.Mapping, _ place: String) -> String? {
+        guard let node = mapping["upstream"] else { return nil }
+        let text = node.scalar?.string ?? "?"
+        if let url = PostbackConfiguration.url(text) { return url }
+        self.refuse(place, "upstream", text, PostbackConfiguration.urlRule)
+        return nil
+    }
+
+    private mutating func refuse(_ place: String, _ key: String, _ text: String, _ rule: String) {
+        let shown = UserInfo.hidden(in: text)
+        self.problems.append("\(place): \(key) is \"\(shown)\", and has to be \(rule)")
+    }
+}
