@@ -237,6 +237,18 @@ def test_what_is_no_event_ends_the_reading(view):
     assert len(written(view, events).execute("SELECT * FROM details").fetchall()) == len(events)
 
 
+@pytest.mark.parametrize("tail, source", [
+    (b"", "api"), (b"\x90\x01\x01", "postback"), (b"\x90\x01\x00", "api"),
+    (b"\x90\x01\x01\x90\x01\x00", "api"), (b"\x90\x01\x00\x90\x01\x01", "postback"),
+    (b"\x90\x01\x07", "api"), (b"\x90\x01", "api"), (b"\x2a\x04\xd0\x90\x01\x01", "api"),
+    (b"\x2a\x04\xd0\x90\x01\x01\x90\x01\x01", "postback")])
+def test_the_source_is_what_the_server_wrote_last(view, tail, source):
+    """D66: also where a client has sent the field, or a text that looks like it."""
+    event = ROWS["a TrackAction"][0].SerializeToString() + tail
+    [row] = written(view, [event], "button_2").execute("SELECT source FROM details")
+    assert row["source"] == source
+
+
 # Instructions of SQLite's machine that one row may take with all columns.
 MAX_INSTRUCTIONS = 1_000_000
 PUSH, IN_APP, SEND = b"\x52", b"\x62", b"\x72"

@@ -47,6 +47,7 @@ def test_every_hit_is_a_line_with_its_details(stored):
     for column, *values in sends:
         assert [row[column] for row in rows[-2:]] == values
     assert rows[0]["receive_time"].endswith("Z") and rows[0]["tenant"] == "default"
+    assert {row["source"] for row in rows} == {"api"}
 
 
 def test_the_sheet_has_the_same_cells_and_no_formula(stored):

@@ -49,7 +49,7 @@ final class HitsDatabase {
     /// Delivers the hits of events, as the service would.
     func deliver(
         _ events: [Sightline_V1_TrackingEvent], tenant: String = "default",
-        at receiveTime: Int64 = HitsDatabase.receiveTime
+        at receiveTime: Int64 = HitsDatabase.receiveTime, from source: EventSource = .api
     ) async throws {
         let message =
             try Sightline_V1_StreamEventsRequest.with { $0.events = events }
@@ -58,7 +58,7 @@ final class HitsDatabase {
         let request = message.withUnsafeBytes { buffer in
             admission.admit(
                 admission.read(buffer, shape: .stream), bytes: buffer.count, tenant: tenant,
-                receiveTime: receiveTime)
+                receiveTime: receiveTime, source: source)
         }
         var generator = SystemRandomNumberGenerator()
         let header = HitEncoding.header(
@@ -96,10 +96,12 @@ final class HitsDatabase {
 
     /// The in-app messages or push notifications by use.
     func details(
-        _ subject: UseDetails.Subject = .inApp, maxUses: Int = UseDetails.maxUses
+        _ subject: UseDetails.Subject = .inApp, maxUses: Int = UseDetails.maxUses,
+        _ change: (inout ReportQuery) -> Void = { _ in }
     ) throws -> UseDetails {
-        try self.open(readonly: true).read {
-            try UseDetails(ReportQuery(), of: subject, in: $0, maxUses: maxUses)
+        let query = Self.query(change)
+        return try self.open(readonly: true).read {
+            try UseDetails(query, of: subject, in: $0, maxUses: maxUses)
         }
     }
 
@@ -158,7 +160,7 @@ final class HitsDatabase {
         return query
     }
 
-    private func open(readonly: Bool) throws -> DatabaseQueue {
+    func open(readonly: Bool) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.readonly = readonly
         return try DatabaseQueue(

@@ -19,6 +19,7 @@ extension Report {
     package init(
         _ query: ReportQuery, names: DeliveryNames? = nil, in database: Database
     ) throws {
+        query.prepare(database)
         let steps = try query.steps(in: database)
         let notes = query.notes(by: steps)
         let query = query.whole(by: steps)
@@ -169,7 +170,7 @@ extension Report {
                 ORDER BY hits DESC, tenant_text, app_text, delivery_text LIMIT :limit),
             campaigns AS MATERIALIZED (
                 SELECT tenant AS of_tenant, delivery AS of_delivery, \(newest) AS newest_name
-                FROM counts WHERE \(query.isByOccurrence) AND campaign IS NOT NULL GROUP BY 1, 2)
+                FROM counts WHERE \(query.readsHits) AND campaign IS NOT NULL GROUP BY 1, 2)
             SELECT shown.*, \(StoredName.text("CAST(substr(\(name), 21) AS INTEGER)"))
                 AS campaign_text
             FROM shown LEFT JOIN campaigns ON of_tenant = tenant AND of_delivery = delivery

@@ -1,4 +1,5 @@
 package import DeliveryDiagnosis
+internal import TrackingRules
 
 /// The contents of `sightline report` in any format: the funnels of hits.db, largest first.
 package struct Report: Sendable, Equatable {
@@ -51,10 +52,11 @@ package struct Report: Sendable, Equatable {
         let since = self.query.since.map { "from \(text($0))" }
         let until = self.query.until.map { "until \(text($0))" }
         let range = [since, until].compactMap(\.self).joined(separator: " ")
+        let source = self.query.source.map { ", by \($0.name) alone" } ?? ""
         if self.query.isByOccurrence {
-            return range.isEmpty ? "by when it happened" : "happened \(range)"
+            return (range.isEmpty ? "by when it happened" : "happened \(range)") + source
         }
-        return range.isEmpty ? "all that was received" : "received \(range)"
+        return (range.isEmpty ? "all that was received" : "received \(range)") + source
     }
 }
 

@@ -19,17 +19,43 @@ extension ReportQuery {
             AND coalesce(app <> (SELECT id FROM names WHERE text = :hidden), 1)
         """
 
-    /// The counts that this query reads: the table of this name, or by occurrence a selection from
-    /// the hits that has the same columns.
-    var counts: String { self.isByOccurrence ? "(\(Self.occurred))" : "counts" }
+    /// Whether the hits themselves are read, and not the counts: these know neither when a hit
+    /// happened nor how its event came.
+    var readsHits: Bool { self.isByOccurrence || self.source != nil }
+
+    /// The counts that this query reads: the table of this name, or a selection from the hits that
+    /// has the same columns.
+    var counts: String { self.readsHits ? "(\(self.counted))" : "counts" }
 
     /// The stored hits with the time by which they count, and its hour.
     var hits: String {
         """
         (SELECT *, time / \(Self.hour) AS hour FROM
-            (SELECT *, \(self.isByOccurrence ? Self.occurrence : "receive_time") AS time
-            FROM stored_hits))
+            (SELECT *, \(self.time) AS time FROM \(self.storedHits)))
         """
+    }
+
+    /// The time by which a hit counts.
+    private var time: String { self.isByOccurrence ? Self.occurrence : "receive_time" }
+
+    /// The stored hits, of one source alone if the query names one.
+    private var storedHits: String {
+        guard let source else { return "stored_hits" }
+        return "(SELECT * FROM stored_hits WHERE \(Self.sourceFunction)(event) = "
+            + "\(source.rawValue))"
+    }
+
+    private static let sourceFunction = "sightline_source"
+
+    /// Teaches a connection what the query's SQL asks for beside SQLite's own functions.
+    func prepare(_ database: Database) {
+        guard self.source != nil else { return }
+        database.add(
+            function: DatabaseFunction(Self.sourceFunction, argumentCount: 1, pure: true) {
+                values in
+                guard let event = Data.fromDatabaseValue(values[0]) else { return nil }
+                return event.withUnsafeBytes { EventSource(of: $0).rawValue }
+            })
     }
 
     /// When a hit happened. A device's clock may be wrong (D41): what is after the receipt, or
@@ -51,7 +77,8 @@ extension ReportQuery {
     /// The first hit of a notification, and of an in-app message's recipient, is the one that
     /// happened first; so is the first attempt to send a notification, which counts by itself. A
     /// skipped notification is no attempt. Names of campaigns are in the table alone.
-    private static let occurred = """
+    private var counted: String {
+        """
         SELECT time / \(Self.hour) AS hour, tenant, app, delivery, product, platform, kind,
             count(*) AS hits, sum(of_kind = 1) AS first_hits,
             sum(of_all = 1 AND kind <> \(HitKind.sendSkipped.rawValue)
@@ -66,7 +93,7 @@ extension ReportQuery {
                     PARTITION BY tenant, app, product, delivery, who, source ORDER BY time, id)
                     AS of_all
             FROM (
-                SELECT id, \(Self.occurrence) AS time, tenant, coalesce(app, 0) AS app, delivery,
+                SELECT id, \(self.time) AS time, tenant, coalesce(app, 0) AS app, delivery,
                     product, coalesce(platform, 0) AS platform,
                     \(Self.countedKind) AS kind, kind AS hit_kind,
                     iif(product = \(Product.firebase.rawValue), coalesce(subject_id, ''),
@@ -74,9 +101,10 @@ extension ReportQuery {
                     CASE WHEN NOT (\(Self.isSend)) THEN 'device'
                         WHEN kind = \(HitKind.sendSkipped.rawValue) THEN 'skipped'
                         ELSE 'attempt' END AS source
-                FROM stored_hits))
+                FROM \(self.storedHits)))
         GROUP BY 1, 2, 3, 4, 5, 6, 7
         """
+    }
 
     /// The arguments of `condition`.
     var arguments: StatementArguments {

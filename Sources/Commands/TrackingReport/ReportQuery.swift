@@ -1,5 +1,5 @@
 internal import GRDB
-internal import TrackingRules
+package import TrackingRules
 
 /// Selects the hits of hits.db to count, and limits the rows to show.
 package struct ReportQuery: Sendable, Equatable {
@@ -21,6 +21,9 @@ package struct ReportQuery: Sendable, Equatable {
     /// Whether hits count by when they happened, as their devices' clocks say, and not by when they
     /// were received. Then the hits themselves are read, without those that were deleted.
     package var isByOccurrence = false
+    /// Only hits whose events reached the server so; nil for all. Then the hits themselves are read,
+    /// since no count knows it.
+    package var source: EventSource?
     /// The zone in which days begin and times are shown.
     package var zone = ReportZone.utc
     /// The steps of a series for each delivery; nil for none.
@@ -51,7 +54,7 @@ package struct ReportQuery: Sendable, Equatable {
     ///
     /// - Throws: SQLite's error, or `RowDecodingError`.
     func steps(in database: Database) throws -> CountSteps {
-        self.isByOccurrence ? CountSteps() : try CountSteps(in: database)
+        self.readsHits ? CountSteps() : try CountSteps(in: database)
     }
 
     /// What to know of a range that begins or ends within a day or a month that is counted as a

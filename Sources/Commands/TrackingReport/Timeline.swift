@@ -98,7 +98,7 @@ package struct Timeline: Sendable, Equatable {
     private static func areFewHits(_ query: ReportQuery, in database: Database) throws -> Bool {
         let stored = try Int.fetchOne(database, sql: "SELECT sum(hits) FROM partitions") ?? 0
         guard stored <= Self.maxReadHits else { return false }
-        if query.isByOccurrence { return true }
+        if query.readsHits { return true }
         // Each row has a hit at least: with more rows than these, more were counted.
         let counted = try Int.fetchOne(
             database,

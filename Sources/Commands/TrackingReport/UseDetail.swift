@@ -1,3 +1,4 @@
+internal import TrackingRules
 internal import WireFormat
 
 /// What recipients did with a push notification or an in-app message, and how: a row of the
@@ -29,6 +30,8 @@ package struct UseDetail: Sendable, Equatable {
         package var triggerKind = ""
         /// `card`, `modal`, `banner` or `image`; empty if unknown.
         package var layout = ""
+        /// How its event reached the server: `api` or `postback`.
+        package var source = EventSource.api.name
     }
 
     /// The tenant.
@@ -65,14 +68,14 @@ extension UseDetail.Use: Hashable {
         left.what == right.what && left.dismissal == right.dismissal && left.error == right.error
             && left.action.equals(right.action) && left.link.equals(right.link)
             && left.trigger.equals(right.trigger) && left.triggerKind == right.triggerKind
-            && left.layout == right.layout
+            && left.layout == right.layout && left.source == right.source
     }
 
     /// Hashes all texts.
     package func hash(into hasher: inout Hasher) {
         for text in [
             self.what, self.action, self.link, self.dismissal, self.error, self.trigger,
-            self.triggerKind, self.layout,
+            self.triggerKind, self.layout, self.source,
         ] {
             hasher.combine(ExactText(text))
         }

@@ -18,7 +18,7 @@ enum UseDetailTable {
 
     private static func titles(of subject: UseDetails.Subject) -> [String] {
         switch subject {
-        case .push: ["button", "link"]
+        case .push: ["button", "link", "source"]
         case .inApp:
             ["action", "link", "closed by", "error", "trigger", "triggered by", "layout"]
         }
@@ -27,10 +27,13 @@ enum UseDetailTable {
     private static func cells(of use: UseDetail.Use?, _ subject: UseDetails.Subject) -> [String] {
         let count = Self.titles(of: subject).count
         guard let use else { return Array(repeating: "", count: count) }
-        let cells = [
-            use.action, use.link, use.dismissal, use.error, use.trigger, use.triggerKind,
-            use.layout,
-        ]
-        return Array(cells.prefix(count))
+        return switch subject {
+        case .push: [use.action, use.link, use.source]
+        case .inApp:
+            [
+                use.action, use.link, use.dismissal, use.error, use.trigger, use.triggerKind,
+                use.layout,
+            ]
+        }
     }
 }

@@ -39,6 +39,7 @@ package struct UseDetails: Sendable, Equatable {
         maxUses: Int = Self.maxUses
     ) throws {
         self.subject = subject
+        query.prepare(database)
         let query = query.whole(by: try query.steps(in: database))
         var counts: [Key: Int] = [:]
         let cursor = try Row.fetchCursor(
@@ -112,7 +113,9 @@ extension UseDetail.Use {
     /// Reads the button and the link of a push notification's event; a TrackAction has neither. A
     /// tracked link is another one for each recipient: it is told by its own id.
     fileprivate mutating func readPush(_ event: UnsafeRawBufferPointer) {
-        guard let view = try? EventView(event), view.interaction == .push else { return }
+        guard let view = try? EventView(event) else { return }
+        self.source = EventSource(number: view.source).name
+        guard view.interaction == .push else { return }
         if view.isDismissal { self.what = "dismissal" }
         (self.action, self.link, self.linkID) = view.withPushUse { button, link in
             guard let tracked = TrackedLink(link) else { return (button.text, link.text, "") }
@@ -149,7 +152,7 @@ extension UseDetail {
         return ExactText(
             [
                 use.what, use.action, use.link, use.dismissal, use.error, use.trigger,
-                use.triggerKind, use.layout,
+                use.triggerKind, use.layout, use.source,
             ].joined(separator: "\n"))
     }
 }

@@ -1,4 +1,5 @@
 internal import TrackingRules
+internal import WireFormat
 
 /// The view `details` of hits.db: the hits with what their events say besides, so that plain SQL
 /// answers which button, which link, which custom field.
@@ -41,7 +42,8 @@ enum HitDetails {
             CASE WHEN \(Self.isSend) THEN
                 \(Self.text([pushSend, PushSend.providerMessageID])) END AS provider_message_id,
             CASE WHEN \(Self.isSend) THEN \(Self.attempt) END AS attempt,
-            CASE WHEN \(Self.isSend) THEN \(Self.display) END AS display
+            CASE WHEN \(Self.isSend) THEN \(Self.display) END AS display,
+            \(Self.source) AS source
         FROM hits, (SELECT x'\(Self.bytes)' AS bytes)
         """
 
@@ -71,6 +73,23 @@ enum HitDetails {
     private static let attempt = number([pushSend, PushSend.attempt], names: [])
     private static let display = number(
         [pushSend, PushSend.display], names: ["system", "app", "silent"])
+    /// How the event came, as the server wrote it: last, where a client wrote something as well.
+    /// Its tag has two bytes, which hardly any other event has, so few events are walked over.
+    private static let source = """
+        CASE WHEN instr(event, x'\(Self.sourceTag)') > 0 THEN coalesce((\(Self.walk([]))
+            SELECT CASE number WHEN \(EventSource.postback.rawValue)
+                THEN '\(EventSource.postback.name)' END FROM walk
+            WHERE number IS NOT NULL AND message = 0 AND tag = \(FieldTag.TrackingEvent.source)
+            ORDER BY next DESC LIMIT 1), '\(EventSource.api.name)')
+            ELSE '\(EventSource.api.name)' END
+        """
+
+    /// The bytes of its tag, as a varint in hexadecimal digits.
+    private static let sourceTag: String = {
+        var bytes: [UInt8] = []
+        bytes.appendVarint(UInt64(FieldTag.TrackingEvent.source))
+        return bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }()
     private static let pushFields = map(
         [push, apns, ApnsPayload.customFields], [push, fcm, data, FcmData.customFields])
     private static let rawPayload = text([push, raw, FieldTag.RawPayload.json])

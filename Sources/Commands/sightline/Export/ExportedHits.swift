@@ -27,7 +27,8 @@ struct ExportedHits: Sendable {
         ("dismissal", "dismissal"), ("error", "error"), ("app_state", "app_state"),
         ("custom_fields", "json(custom_fields)"), ("send_reason", "send_reason"),
         ("provider_code", "provider_code"), ("provider_message_id", "provider_message_id"),
-        ("attempt", "attempt"), ("display", "display"), ("warnings", "warnings"),
+        ("attempt", "attempt"), ("display", "display"), ("source", "source"),
+        ("warnings", "warnings"),
         ("traceparent", "traceparent"), ("hit_id", "lower(hex(hit_id))"),
     ]
 

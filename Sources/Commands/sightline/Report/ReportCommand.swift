@@ -6,6 +6,7 @@ internal import GRDB
 internal import Storage
 internal import TrackingJournal
 internal import TrackingReport
+internal import TrackingRules
 internal import WireFormat
 
 /// Prints the funnel of each delivery as text, JSON, CSV or HTML.
@@ -56,6 +57,15 @@ struct ReportCommand: AsyncParsableCommand {
 
     @Option(help: "Only this app.")
     var app: String?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Only what came through the API, or only what came as a postback, which anybody can \
+            forge. Reads the hits themselves, without deleted ones: the more there are, the longer \
+            it takes.
+            """, valueName: "api|postback"))
+    var source: EventSource?
 
     @Flag(help: "Count also what `sightline bench` has sent.")
     var bench = false
@@ -186,6 +196,7 @@ struct ReportCommand: AsyncParsableCommand {
         }
         query.zone = zone
         query.isByOccurrence = self.occurred
+        query.source = self.source
         query.step = self.series
         (query.since, query.until) = try TimeOption.range(
             since: self.since, until: self.until, in: zone)
@@ -265,6 +276,19 @@ struct ReportCommand: AsyncParsableCommand {
 }
 
 extension ReportSeries.Step: ExpressibleByArgument {}
+
+extension EventSource: ExpressibleByArgument {
+    /// The source with a name.
+    init?(argument: String) {
+        guard let source = Self.allCases.first(where: { $0.name.equals(argument) }) else {
+            return nil
+        }
+        self = source
+    }
+
+    /// The names, for help and completion.
+    static var allValueStrings: [String] { Self.allCases.map(\.name) }
+}
 
 /// Why the page could not be written.
 private struct PageError: Error, CustomStringConvertible {

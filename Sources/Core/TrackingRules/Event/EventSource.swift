@@ -1,4 +1,4 @@
-internal import WireFormat
+package import WireFormat
 
 /// How an event reached the server. The server writes it, whatever the client sends (D66): a report
 /// has to be able to leave out what anybody may have forged.
@@ -17,7 +17,16 @@ package enum EventSource: UInt8, Sendable, CaseIterable {
     }
 
     /// The source with a number of the proto enum. One of a newer build counts as the API.
-    init(number: Int32) { self = UInt8(exactly: number).flatMap(Self.init(rawValue:)) ?? .api }
+    package init(number: Int32) {
+        self = UInt8(exactly: number).flatMap(Self.init(rawValue:)) ?? .api
+    }
+
+    /// The source of a stored event. One that cannot be parsed, which no build has stored, counts as
+    /// the API's.
+    package init(of event: Bytes) {
+        let view = try? EventView(event)
+        self.init(number: view?.source ?? 0)
+    }
 
     /// What the server appends to an event, so that later readers find this source: nothing if the
     /// event says it already. Of a field that occurs twice the last one counts.
