@@ -28,6 +28,8 @@ NOT_RUN = {
     "Commands   the command line": "a picture, compared with Package.swift by TidyTests",
     "WRONG  retry-later": "output of a wrong client; test_conformance.py has such clients",
     "POST /hits HTTP/1.1": "a request as a receiver gets it; test_webhook.py verifies those",
+    "upstream sightline {": "a proxy's configuration; test_http_postback.py runs it",
+    "track.example.com {": "the same",
     # Code.
     "dependencies: [.package(name": "a manifest's lines; Examples/client-swift has them",
     "func run() async throws {": "needs ServiceLifecycle, which the client library does not import",
