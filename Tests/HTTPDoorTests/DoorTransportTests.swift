@@ -7,8 +7,11 @@ internal import NIOCore
 internal import Testing
 
 struct DoorTransportTests {
-    /// A service of four methods, which serves bytes as they come.
+    /// A service of four methods, which serves texts as they come.
     private struct Echo: RegistrableRPCService {
+        /// Called when `Wait` begins.
+        var onWait: @Sendable () -> Void = {}
+
         static let echo = MethodDescriptor(fullyQualifiedService: "test.Echo", method: "Echo")
         static let metadata = MethodDescriptor(
             fullyQualifiedService: "test.Echo", method: "Metadata")
@@ -23,7 +26,9 @@ struct DoorTransportTests {
             self.register(Self.metadata, &router) { request in
                 [request.metadata.map { "\($0.key)=\($0.value.encoded());" }.sorted().joined()]
             }
+            let onWait = self.onWait
             self.register(Self.wait, &router) { _ in
+                onWait()
                 let (ended, end) = AsyncStream.makeStream(of: Void.self)
                 await withRPCCancellationHandler {
                     for await _ in ended {}
@@ -65,7 +70,7 @@ struct DoorTransportTests {
 
     /// A server behind a transport while `body` runs, which is served until then.
     private func served<Value: Sendable>(
-        _ buffered: BufferedBytes = BufferedBytes(maxBytes: 1 << 20),
+        buffered: BufferedBytes = BufferedBytes(maxBytes: 1 << 20), _ service: Echo = Echo(),
         _ body: @Sendable (DoorTransport) async throws -> Value
     ) async throws -> Value {
         let limits = MessageLimits(
@@ -80,7 +85,7 @@ struct DoorTransportTests {
                 end.metadata.addString("yes", forKey: "completed")
                 return end
             })
-        let server = GRPCServer(transport: transport, services: [Echo()])
+        let server = GRPCServer(transport: transport, services: [service])
         return try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await server.serve() }
             await transport.waitUntilReady()
@@ -128,7 +133,7 @@ struct DoorTransportTests {
     func metadata() async throws {
         let buffered = BufferedBytes(maxBytes: 1 << 20)
         let call = buffered.open(on: ConnectionShares())
-        let answer = try await self.served(buffered) { transport in
+        let answer = try await self.served(buffered: buffered) { transport in
             await transport.serve(
                 self.call(
                     Echo.metadata, metadata: ["sightline-call": "7", "authorization": "Bearer x"],
@@ -152,10 +157,13 @@ struct DoorTransportTests {
 
     @Test("a client that goes away cancels its call")
     func cancelled() async throws {
-        let answer = try await self.served { transport in
+        let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
+        let service = Echo(onWait: { beginning.finish() })
+        let answer = try await self.served(service) { transport in
             let call = self.call(Echo.wait)
             return await withTaskGroup(of: DoorAnswer.self) { group in
                 group.addTask { await transport.serve(call) }
+                for await _ in begun {}
                 group.cancelAll()
                 return await group.next()
             }
@@ -171,12 +179,12 @@ struct DoorTransportTests {
 
     @Test("what has no room to wait is refused, and waits no longer")
     func memory() async throws {
-        let buffered = BufferedBytes(maxBytes: 0)
+        let buffered = BufferedBytes(maxBytes: 1)
         let call = buffered.open(on: ConnectionShares())
         _ = call.add(BufferedCall.freeBytes)
         let peer = DoorPeer(callMetadata: call.metadata)
-        let answer = try await self.served(buffered) { transport in
-            await transport.serve(self.call(Echo.echo, "x", peer: peer))
+        let answer = try await self.served(buffered: buffered) { transport in
+            await transport.serve(self.call(Echo.echo, "xxxx", peer: peer))
         }
         #expect(answer.status.message == "overloaded")
         call.close()

@@ -71,6 +71,8 @@ class Server:
         self.process: subprocess.Popen | None = None
         self.target = ""
         self.admin = ""
+        # The HTTP port's URL; none unless `--http` is among the arguments.
+        self.http = ""
         # What its standard output says and nobody has taken yet; None at its end.
         self.lines: queue.Queue[str | None] = queue.Queue()
 
@@ -103,8 +105,10 @@ class Server:
         return self
 
     def take(self, line: str) -> str:
-        """Notes the address that a line tells of; which it was: the gRPC port's, or the page's."""
-        for name, prefix in (("target", "listening on "), ("admin", "admin page on ")):
+        """Notes the address that a line tells of; which it was: the gRPC port's, the page's, or the
+        HTTP port's."""
+        for name, prefix in (("target", "listening on "), ("admin", "admin page on "),
+                             ("http", "HTTP on ")):
             if line.startswith(prefix):
                 setattr(self, name, line.removeprefix(prefix).strip())
                 return name

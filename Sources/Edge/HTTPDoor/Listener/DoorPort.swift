@@ -29,6 +29,8 @@ struct DoorPort: Sendable {
         let chooser = ProtocolChooser(
             timeout: TimeAmount(self.configuration.headerTimeout), onEnd: self.onEnd
         ) { isHTTP2 in
+            // A peer that reads no answers is read no further: answers would pile up.
+            try channel.pipeline.syncOperations.addHandler(BackPressureHandler())
             if isHTTP2 {
                 try self.addHTTP2(to: channel, connection)
             } else {
@@ -78,7 +80,7 @@ struct DoorPort: Sendable {
                 ConnectionAdmission.streamOpened(stream)
             }
         }
-        try pipeline.addHandler(ending)
+        try pipeline.addHandlers([ending, HTTP2ErrorHandler()])
     }
 
     /// The library's limits on resets, SETTINGS, empty DATA and CONTINUATION stay as they are: they

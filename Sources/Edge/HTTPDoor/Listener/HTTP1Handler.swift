@@ -33,8 +33,6 @@ final class HTTP1Handler: ChannelDuplexHandler {
     private let onEnd: (ConnectionEnd) -> Void
     private let count: (DoorTally) -> Void
     private var phase = Phase.waiting
-    /// Whether the head of the answer is written.
-    private var hasAnswerHead = false
     /// Whether the connection ends with the answer that is under way.
     private var isLast = false
     private var waiting: Scheduled<Void>?
@@ -73,7 +71,6 @@ final class HTTP1Handler: ChannelDuplexHandler {
             guard self.phase == .waiting else { return }
             self.waiting?.cancel()
             self.phase = .busy
-            self.hasAnswerHead = false
             if HTTP1HeadRule.isLast(head) { self.isLast = true }
             if let refusal = HTTP1HeadRule.refusal(of: head) {
                 return self.refuse(refusal, context)
@@ -86,8 +83,9 @@ final class HTTP1Handler: ChannelDuplexHandler {
     /// What the decoder cannot read ends the connection, as the next request's beginning is
     /// unknown.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        guard self.phase != .over, !self.hasAnswerHead || self.phase == .waiting else { return }
-        guard let error = error as? HTTPParserError else {
+        guard self.phase != .over else { return }
+        // A peer that went away in the middle of a request is told nothing.
+        guard let error = error as? HTTPParserError, context.channel.isActive else {
             context.close(promise: nil)
             return
         }
@@ -115,25 +113,30 @@ final class HTTP1Handler: ChannelDuplexHandler {
         switch self.unwrapOutboundIn(data) {
         case .head(var head):
             guard head.status.code >= 200 else { break }
-            self.hasAnswerHead = true
             if head.headers.contains(name: "connection") { self.isLast = true }
             if self.isLast { head.headers.replaceOrAdd(name: "connection", value: "close") }
             context.write(self.wrapOutboundOut(.head(head)), promise: promise)
             return
         case .body: break
         case .end:
-            if self.isLast {
-                self.phase = .over
-                context.write(data, promise: promise)
-                self.leave(context)
-            } else {
-                self.phase = .waiting
-                self.wait(self.idleTimeout, .idle, context)
-                context.write(data, promise: promise)
-            }
-            return
+            return self.writeEnd(data, promise, context)
         }
         context.write(data, promise: promise)
+    }
+
+    private func writeEnd(
+        _ data: NIOAny, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext
+    ) {
+        guard self.isLast else {
+            // Before the end is written: with it, a request that waited behind this one may begin.
+            self.phase = .waiting
+            self.wait(self.idleTimeout, .idle, context)
+            return context.write(data, promise: promise)
+        }
+        self.phase = .over
+        let sent = promise ?? context.eventLoop.makePromise()
+        sent.futureResult.assumeIsolated().whenComplete { _ in self.leave(context) }
+        context.write(data, promise: sent)
     }
 
     private func refuse(_ answer: DoorResponse, _ context: ChannelHandlerContext) {
@@ -150,14 +153,22 @@ final class HTTP1Handler: ChannelDuplexHandler {
             version: .http1_1, status: .init(statusCode: answer.status.code), headers: headers)
         context.write(self.wrapOutboundOut(.head(head)), promise: nil)
         context.write(self.wrapOutboundOut(.body(.byteBuffer(answer.body))), promise: nil)
-        context.write(self.wrapOutboundOut(.end(nil)), promise: nil)
-        self.leave(context)
+        context.writeAndFlush(self.wrapOutboundOut(.end(nil))).assumeIsolated().whenComplete { _ in
+            self.leave(context)
+        }
+        // Also from a peer that does not read.
+        self.closeSoon(context)
     }
 
-    /// Sends what is written, half-closes, and closes after the farewell.
+    /// Half-closes behind the last answer, and closes after the farewell.
     private func leave(_ context: ChannelHandlerContext) {
-        context.flush()
+        guard context.channel.isActive else { return }
         context.close(mode: .output, promise: nil)
+        self.closeSoon(context)
+    }
+
+    private func closeSoon(_ context: ChannelHandlerContext) {
+        self.waiting?.cancel()
         self.waiting = context.eventLoop.assumeIsolated().scheduleTask(in: Self.farewell) {
             context.close(promise: nil)
         }
