@@ -16,10 +16,14 @@ SIGHTLINES = ("sightline", "before")
 
 
 class Server:
-    """A running server with a data folder of its own, which goes when it stops."""
+    """A running server with a data folder of its own, which goes when it stops.
+
+    With `door` it also serves HTTP, at `url`; and with the paths of a certificate and its key, by TLS.
+    """
 
     def __init__(self, name: str, mode: str, data: pathlib.Path, sightline: pathlib.Path,
-                 sink: str | None = "discard", admin: str = "off", variables: dict | None = None):
+                 sink: str | None = "discard", admin: str = "off", variables: dict | None = None,
+                 door: bool = False, tls: tuple[str, str] | None = None, sets: tuple[str, ...] = ()):
         self.name = name
         self.data = data / f"{name}-{mode}-{os.getpid()}"
         self.data.mkdir(parents=True)
@@ -27,23 +31,31 @@ class Server:
         environment = os.environ | (variables or {})
         if name in SIGHTLINES:
             command = [sightline, "serve", "--listen", "127.0.0.1:0", "--admin", admin,
-                       "--data-dir", self.data, *(["--sink", sink] if sink else [])]
+                       "--data-dir", self.data, *(["--sink", sink] if sink else []),
+                       *(f"--set={key}" for key in sets)]
+            if tls:
+                command += ["--set=tls.mode=tls", f"--set=tls.certificate={tls[0]}",
+                            f"--set=tls.key={tls[1]}"]
             if mode == "discard":
                 environment["SIGHTLINE_JOURNAL_MODE"] = "off"
         else:
             command = [HERE / ".build" / f"peer-{name}", "--listen", "127.0.0.1:0",
                        "--mode", mode, "--file", self.data / "journal"]
+            if tls:
+                command += ["--tls-certificate", tls[0], "--tls-key", tls[1]]
+        if door:
+            command += ["--http", "127.0.0.1:0"]
         if not pathlib.Path(command[0]).exists():
             raise FileNotFoundError(f"{command[0]} does not exist: build it first, see README.md")
         with self.log_path.open("wb") as log:
             self.process = subprocess.Popen([str(part) for part in command], env=environment,
                                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                             stderr=log)
-        # One line, or one for each of two ports, in the order in which they come.
-        lines = [self._read_line() for _ in range(1 if admin == "off" else 2)]
-        self.target, self.page = (
+        # A line for each port, in the order in which they come.
+        lines = [self._read_line() for _ in range(1 + (admin != "off") + door)]
+        self.target, self.page, self.url = (
             next((line.removeprefix(prefix) for line in lines if line.startswith(prefix)), "")
-            for prefix in ("listening on ", "admin page on "))
+            for prefix in ("listening on ", "admin page on ", "http door on "))
 
     def _read_line(self) -> str:
         deadline = time.monotonic() + START_SECONDS

@@ -11,10 +11,15 @@ import (
 	"time"
 )
 
+// settler waits for its requests to be durable: a stream's queue, or a request over HTTP.
+type settler interface {
+	settle(a *answer)
+}
+
 // group is what one commit makes durable.
 type group struct {
 	bytes   []byte
-	answers map[*ackQueue]*answer
+	answers map[settler]*answer
 }
 
 type journal struct {
@@ -35,11 +40,11 @@ func openJournal(path string) (*journal, error) {
 	return j, nil
 }
 
-func newGroup() *group { return &group{answers: map[*ackQueue]*answer{}} }
+func newGroup() *group { return &group{answers: map[settler]*answer{}} }
 
 // append takes a request into the next group: its length, its hits, and its own bytes. One without
 // hits only keeps its place in the stream's order.
-func (j *journal) append(q *ackQueue, raw []byte, admitted admission) {
+func (j *journal) append(q settler, raw []byte, admitted admission) {
 	j.mutex.Lock()
 	g := j.next
 	if len(admitted.hits) > 0 {

@@ -25,13 +25,17 @@ func main() {
 	listen := flag.String("listen", "127.0.0.1:0", "address to listen on")
 	mode := flag.String("mode", "discard", "discard or durable")
 	file := flag.String("file", "", "the file that durable appends to")
+	door := &httpDoor{}
+	flag.StringVar(&door.listen, "http", "", "address of the HTTP door; empty for none")
+	flag.StringVar(&door.certificate, "tls-certificate", "", "PEM file: the door speaks TLS")
+	flag.StringVar(&door.key, "tls-key", "", "PEM file of its key")
 	flag.Parse()
-	if err := serve(*listen, *mode, *file); err != nil {
+	if err := serve(*listen, *mode, *file, door); err != nil {
 		log.Fatalf("peer-go: %v", err)
 	}
 }
 
-func serve(listen, mode, file string) error {
+func serve(listen, mode, file string, door *httpDoor) error {
 	server := &trackingServer{window: newWindow(windowCapacity)}
 	switch {
 	case mode == "durable" && file != "":
@@ -59,6 +63,12 @@ func serve(listen, mode, file string) error {
 		<-stop
 		grpcServer.Stop()
 	}()
+	if door.listen != "" {
+		door.server = server
+		if err := door.open(); err != nil {
+			return err
+		}
+	}
 	fmt.Printf("listening on %s\n", listener.Addr())
 	return grpcServer.Serve(listener)
 }
