@@ -1,0 +1,110 @@
+"""Any bytes to the HTTP port: each request gets the one answer that it may get, no two readers of a
+connection disagree, and the server lives, stays small and keeps no connection.
+
+`--seed N` sends the same connections again; a finding tells its seed and its connection's number."""
+
+import concurrent.futures
+import os
+import pathlib
+import re
+import urllib.request
+
+import pytest
+
+from effects import resident
+from http_answers import Finding
+from http_fake import FAULTS, FakeServer
+from http_fuzzer import Seen, connection_of, send
+from server import MANY_CONNECTIONS, wait_until
+
+SAMPLE, WHOLE, THREADS = 4_000, 1_000_000, 4
+# A round in which all that is allocated once is allocated.
+WARM_UP = 500
+MIB = 1 << 20
+MOST_MIB, MOST_LEFT_MIB = 256, 64
+# Connections that a fault may need to be found, and that a good server has to bear.
+TO_FIND = 2_000
+SEED_OF_FAULTS = 1
+
+
+def search(target: tuple[str, int], seed: int, numbers: range) -> tuple[Seen, list[Finding]]:
+    """Sends connections by several threads; what came of them, and the first finding of each."""
+    def part(first: int) -> tuple[Seen, Finding | None]:
+        seen = Seen()
+        for number in numbers[first::THREADS]:
+            try:
+                send(target, seed, number, seen)
+            except (Finding, OSError) as finding:
+                return seen, finding
+        return seen, None
+
+    whole, findings = Seen(), []
+    with concurrent.futures.ThreadPoolExecutor(THREADS) as pool:
+        for seen, finding in pool.map(part, range(THREADS)):
+            whole.requests += seen.requests
+            whole.events += seen.events
+            for status, count in seen.answers.items():
+                whole.answers[status] = whole.answers.get(status, 0) + count
+            findings += [finding] if finding else []
+    return whole, findings
+
+
+def files(server) -> int:
+    return len(os.listdir(f"/proc/{server.process.pid}/fd"))
+
+
+def accepted(server) -> int:
+    with urllib.request.urlopen(f"{server.admin.rstrip('/')}/metrics") as answer:
+        text = answer.read().decode()
+    return int(sum(float(value) for value in re.findall(
+        r'^sightline_events_total\{[^}]*verdict="accepted"[^}]*\} (\S+)$', text, re.MULTILINE)))
+
+
+@pytest.mark.timeout(6 * 3600)
+def test_no_bytes_harm_the_http_port(make_server, seed, amount, figure):
+    """The answers' form and status, what follows an ambiguous end, memory, files, and that the events
+    that were told of as accepted were counted."""
+    server = make_server("--http", "127.0.0.1:0", "--sink", "discard", "--set=log.level=critical",
+                         "--set=http.cors_origins=https://shop.example", MANY_CONNECTIONS,
+                         environment=os.environ | {"SWIFT_BACKTRACE": "enable=no"}).start()
+    count = amount(SAMPLE, WHOLE)
+    _, findings = search(server.http_address, seed + 1, range(WARM_UP))
+    assert not findings, findings[0]
+    idle, open_files = resident(server, "VmRSS"), files(server)
+    pathlib.Path(f"/proc/{server.process.pid}/clear_refs").write_text("5")
+    seen, findings = search(server.http_address, seed, range(count))
+    answers = ", ".join(f"{number} × {status}" for status, number in sorted(seen.answers.items()))
+    peak, left = resident(server, "VmHWM") - idle, resident(server, "VmRSS") - idle
+    figure(f"http fuzz: {count} connections, {seen.requests} requests; {answers}; {seen.events} good "
+           f"events; +{peak // MIB} MiB at most, +{left // MIB} MiB left")
+    assert server.process.poll() is None, f"the server ended with {server.process.poll()}"
+    assert not findings, findings[0]
+    assert peak <= MOST_MIB * MIB and left <= MOST_LEFT_MIB * MIB
+    wait_until(lambda: files(server) <= open_files + 4, "as many open files as before", 30)
+    assert accepted(server) >= seen.events
+
+
+def test_a_good_server_gives_no_finding():
+    """The fuzzer's own rules can be kept."""
+    with FakeServer() as server:
+        seen, findings = search(server.server_address, SEED_OF_FAULTS, range(TO_FIND))
+        server.shutdown()
+    assert not findings, findings[0]
+    assert seen.events > 1000 and {200, 400, 404, 413, 415, 431} <= seen.answers.keys()
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_the_fuzzer_finds_a_planted_fault(fault):
+    """Each fault of a server that is otherwise good is found, and for what it is."""
+    with FakeServer(fault) as server:
+        _, findings = search(server.server_address, SEED_OF_FAULTS, range(TO_FIND))
+        server.shutdown()
+    assert findings, f"{fault} was not found in {TO_FIND} connections"
+    assert re.search(FAULTS[fault], str(findings[0])), findings[0]
+
+
+def test_a_seed_makes_the_same_requests_again():
+    """A finding can be repeated by its seed and number, as far as the clock is not in it."""
+    sizes = [[len(request.data) for request in connection_of(7, number)[1]] for number in range(50)]
+    assert sizes == [[len(request.data) for request in connection_of(7, number)[1]]
+                     for number in range(50)]
