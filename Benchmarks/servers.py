@@ -18,12 +18,13 @@ SIGHTLINES = ("sightline", "before")
 class Server:
     """A running server with a data folder of its own, which goes when it stops.
 
-    With `door` it also serves HTTP, at `url`; and with the paths of a certificate and its key, by TLS.
+    With `door` it also serves HTTP, at `url`; and with the paths of a certificate and its key, by
+    TLS. Sightline reads `configuration`, in YAML.
     """
 
     def __init__(self, name: str, mode: str, data: pathlib.Path, sightline: pathlib.Path,
                  sink: str | None = "discard", admin: str = "off", variables: dict | None = None,
-                 door: bool = False, tls: tuple[str, str] | None = None, sets: tuple[str, ...] = ()):
+                 door: bool = False, tls: tuple[str, str] | None = None, configuration: str = ""):
         self.name = name
         self.data = data / f"{name}-{mode}-{os.getpid()}"
         self.data.mkdir(parents=True)
@@ -31,8 +32,11 @@ class Server:
         environment = os.environ | (variables or {})
         if name in SIGHTLINES:
             command = [sightline, "serve", "--listen", "127.0.0.1:0", "--admin", admin,
-                       "--data-dir", self.data, *(["--sink", sink] if sink else []),
-                       *(f"--set={key}" for key in sets)]
+                       "--data-dir", self.data, *(["--sink", sink] if sink else [])]
+            if configuration:
+                path = data / f"{name}-{mode}.yaml"
+                path.write_text(configuration)
+                command += ["--config", path]
             if tls:
                 command += ["--set=tls.mode=tls", f"--set=tls.certificate={tls[0]}",
                             f"--set=tls.key={tls[1]}"]
@@ -53,9 +57,12 @@ class Server:
                                             stderr=log)
         # A line for each port, in the order in which they come.
         lines = [self._read_line() for _ in range(1 + (admin != "off") + door)]
-        self.target, self.page, self.url = (
+        self.target, self.page = (
             next((line.removeprefix(prefix) for line in lines if line.startswith(prefix)), "")
-            for prefix in ("listening on ", "admin page on ", "http door on "))
+            for prefix in ("listening on ", "admin page on "))
+        # The only other line that ends with a URL.
+        self.url = next((line.split(" on ")[-1].rstrip("/") for line in lines
+                         if "://" in line and not line.startswith("admin page on ")), "")
 
     def _read_line(self) -> str:
         deadline = time.monotonic() + START_SECONDS

@@ -17,7 +17,8 @@ METHODS = ["RecordEvents", "ExplainEvents", "InspectPayload", "ExplainDelivery",
 SECRET = "canary-5f21"
 INJECTED = "x-injected"
 # What is sent by a name or port that nobody has; a form of each that is legal.
-HOSTS = ["127.0.0.1", "localhost:8080", "TRACK.example.com", "[::1]:80", "a" * 250, "xn--e1afmkfd.com"]
+POSTBACK_HOST = "track.example.com"
+HOSTS = ["127.0.0.1", "localhost:8080", "TRACK.example.com", POSTBACK_HOST, "[::1]:80", "a" * 250, "xn--e1afmkfd.com"]
 BAD_HOSTS = ["", "a b", "a/b", "a,b", "[::1", "a:99999999", "\x7f", "é"]
 # Bounds of a head: within these every server takes it, beyond it may refuse it.
 SAFE_HEAD_BYTES, SAFE_FIELDS, SAFE_BODY_BYTES = 6000, 60, MIB // 2
@@ -232,6 +233,8 @@ class Grammar:
             headers.append(("Connection", "close"))
         # Nobody knows the tenant of another name.
         host = "127.0.0.1" if draft.events is not None else chance.choice(HOSTS)
+        if draft.door is Door.POSTBACK and chance.random() < 0.7:
+            host = POSTBACK_HOST
         head = head_of(draft, [("Host", host), *headers], "HTTP/1.0" if is_old else "HTTP/1.1")
         is_large = (len(head) > SAFE_HEAD_BYTES or len(headers) > SAFE_FIELDS
                     or len(body) > SAFE_BODY_BYTES)

@@ -15,6 +15,7 @@ from effects import resident
 from http_answers import Finding
 from http_fake import FAULTS, FakeServer
 from http_fuzzer import Seen, connection_of, send
+from http_grammar import POSTBACK_HOST
 from server import MANY_CONNECTIONS, wait_until
 
 SAMPLE, WHOLE, THREADS = 4_000, 1_000_000, 4
@@ -25,6 +26,12 @@ MOST_MIB, MOST_LEFT_MIB = 256, 64
 # Connections that a fault may need to be found, and that a good server has to bear.
 TO_FIND = 2_000
 SEED_OF_FAULTS = 1
+CONFIGURATION = f"""
+http: {{cors_origins: "https://shop.example"}}
+postback:
+  per_address_per_second: 0
+  hosts: [{{host: {POSTBACK_HOST}, tenant: default, product: standard, app: com.example.shop}}]
+"""
 
 
 def search(target: tuple[str, int], seed: int, numbers: range) -> tuple[Seen, list[Finding]]:
@@ -61,11 +68,13 @@ def accepted(server) -> int:
 
 
 @pytest.mark.timeout(6 * 3600)
-def test_no_bytes_harm_the_http_port(make_server, seed, amount, figure):
+def test_no_bytes_harm_the_http_port(make_server, seed, amount, figure, tmp_path):
     """The answers' form and status, what follows an ambiguous end, memory, files, and that the events
     that were told of as accepted were counted."""
+    configuration = tmp_path / "sightline.yaml"
+    configuration.write_text(CONFIGURATION)
     server = make_server("--http", "127.0.0.1:0", "--sink", "discard", "--set=log.level=critical",
-                         "--set=http.cors_origins=https://shop.example", MANY_CONNECTIONS,
+                         "--config", str(configuration), MANY_CONNECTIONS,
                          environment=os.environ | {"SWIFT_BACKTRACE": "enable=no"}).start()
     count = amount(SAMPLE, WHOLE)
     _, findings = search(server.http_address, seed + 1, range(WARM_UP))
