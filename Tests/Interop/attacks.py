@@ -260,6 +260,9 @@ class Attack:
     settings: tuple[str, ...] = ()
     # Files that the server may have open: what is common, where that is the attack.
     files: int = 0
+    # The HTTP port is attacked, and asked meanwhile, instead of the gRPC port; by TLS, where so.
+    is_http: bool = False
+    is_tls: bool = False
 
 
 ATTACKS = {
@@ -285,6 +288,11 @@ def raise_limit() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
-if __name__ == "__main__":
+def main(known: dict[str, Attack]) -> None:
+    """Does what the command line names, and prints how often."""
     raise_limit()
-    print(ATTACKS[sys.argv[1]].run(sys.argv[2], time.monotonic() + float(sys.argv[3])))
+    print(known[sys.argv[1]].run(sys.argv[2], time.monotonic() + float(sys.argv[3])))
+
+
+if __name__ == "__main__":
+    main(ATTACKS)

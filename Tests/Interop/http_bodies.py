@@ -173,13 +173,10 @@ def zstd_bomb(size: int) -> bytes:
         for at in range(count))
 
 
-def _gzip_bomb(size: int) -> bytes:
-    return gzip.compress(b" " * size, mtime=0)
-
-
-BOMBS = {"gzip": [_gzip_bomb(2 * MIB), _gzip_bomb(64 * MIB), gzip.compress(_gzip_bomb(64 * MIB))],
+_SMALL, _LARGE = (gzip.compress(b" " * (size * MIB), mtime=0) for size in (2, 16))
+BOMBS = {"gzip": [_SMALL, _LARGE, gzip.compress(_LARGE, mtime=0)],
          "zstd": [zstd_bomb(2 * MIB), zstd_bomb(1024 * MIB)],
-         "deflate": [zlib.compress(b" " * (64 * MIB))]}
+         "deflate": [zlib.compress(b" " * (16 * MIB))]}
 
 
 def compressed(chance: random.Random, body: bytes) -> tuple[bytes, str]:

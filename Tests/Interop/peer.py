@@ -1,6 +1,7 @@
 """A peer that speaks HTTP/2 frame by frame, and so can say what no client library would say."""
 
 import socket
+import ssl
 import struct
 import time
 
@@ -16,7 +17,7 @@ class Peer:
     """One connection. What it sends after the server has closed it goes nowhere, silently."""
 
     def __init__(self, target: str, settings: dict | None = None, receive_bytes: int = 0,
-                 source: str = ""):
+                 source: str = "", tls: ssl.SSLContext | None = None):
         host, port = target.rsplit(":", 1)
         self.socket = socket.socket()
         if source:
@@ -25,6 +26,8 @@ class Peer:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
         self.socket.settimeout(5)
         self.socket.connect((host, int(port)))
+        if tls:
+            self.socket = tls.wrap_socket(self.socket)
         self.encoder, self.decoder = Encoder(), Decoder()
         self.ended = False
         self.frames: list[Frame] = []
