@@ -6,7 +6,7 @@
 	check-generated check-protos check-format check-scripts check-rules check-docs check-deploy \
 	docs format test test-swift test-interop build-tests clients test-clients test-libraries \
 	test-nats cluster cluster-kafka fuzz fuzz-short fuzz-stack fuzz-stack-short simulate \
-	simulate-short simulate-year verify run demo dist bench bench-micro clean
+	simulate-short simulate-year verify run demo dist bench bench-http bench-micro clean
 
 SIGHTLINE := .build/debug/sightline
 GENERATED := Sources/Base/SightlineProtos/Generated
@@ -172,6 +172,10 @@ demo: ## From a fresh clone to hits in a database, on a temporary directory
 bench: release ## Sightline beside Go and C++ peers: a table of medians and ratios (40 minutes)
 	Benchmarks/bootstrap && $(MAKE) -C Benchmarks peers load
 	Benchmarks/run --sightline .build/release/sightline --out Benchmarks/.build/table.md
+
+bench-http: release ## The HTTP port beside net/http in Go, and handshakes beside nginx (15 minutes)
+	Benchmarks/bootstrap && $(MAKE) -C Benchmarks peer-go http-load
+	.venv/bin/python Benchmarks/http --sightline .build/release/sightline --out Benchmarks/.build/http.md
 
 bench-micro: bootstrap ## Instructions and allocations per event, by valgrind (5 minutes)
 	Benchmarks/bootstrap && Scripts/swift-build -c release --product microbench

@@ -1,6 +1,7 @@
 """Reads what the HTTP port answers with a reader of its own (h11), and holds each answer to what
-docs/http.md allows the door that was asked."""
+its door may answer."""
 
+import base64
 import dataclasses
 import json
 import socket
@@ -10,7 +11,6 @@ import time
 import h11
 
 from http_grammar import INJECTED, SECRET, Door, Framing, Request
-from protos import service as s
 
 READ_BYTES = 1 << 16
 ANSWER_SECONDS = 15
@@ -163,7 +163,9 @@ def judge_error(request: Request, answer: Answer) -> None:
     elif request.door in (Door.CONNECT, Door.GRPC_WEB) and kind == "application/json":
         if not isinstance(parsed(answer).get("code"), str):
             raise Finding(f"an error of Connect without its code: {answer.body[:300]!r}")
-    else:
+    # In words: what is no call of Connect, and what a page may not ask.
+    elif kind != "text/plain" or not (
+            request.door in (Door.CONNECT, Door.GRPC_WEB) or request.method == "OPTIONS"):
         raise Finding(f"an error as {kind!r}: {answer.status} {answer.body[:300]!r}")
 
 
@@ -175,26 +177,31 @@ def judge_success(request: Request, answer: Answer) -> None:
             raise Finding(f"no verdicts: {answer.body[:300]!r}")
     elif request.door is Door.POSTBACK:
         raise Finding(f"a postback's answer has a body: {answer.body[:300]!r}")
-    elif kind == "application/proto":
-        s.RecordEventsResponse.FromString(answer.body)
-    elif request.door is Door.GRPC_WEB and kind in ("application/grpc-web", "application/grpc-web+proto"):
-        judge_frames(answer.body)
+    elif request.door is Door.GRPC_WEB and kind.startswith("application/grpc-web"):
+        is_text = kind.startswith("application/grpc-web-text")
+        flags, trailers = frames(base64.b64decode(answer.body) if is_text else answer.body)[-1]
+        if flags & 0x80 == 0 or b"grpc-status:" not in trailers.lower():
+            raise Finding(f"no trailers with grpc-status at the end: {flags} {trailers[:200]!r}")
+    elif kind.startswith("application/connect+"):
+        flags, end = frames(answer.body)[-1]
+        if flags & 2 == 0 or not isinstance(json.loads(end), dict):
+            raise Finding(f"no end of the stream: {flags} {end[:200]!r}")
     elif kind.startswith("application/json"):
         parsed(answer)
 
 
-def judge_frames(body: bytes) -> None:
-    """Frames of gRPC-Web: whole, the last of trailers that have a status."""
-    flags = 0
-    while body:
+def frames(body: bytes) -> list[tuple[int, bytes]]:
+    """Frames of gRPC-Web, or envelopes of Connect: flags and a message each; at least one."""
+    found = []
+    while body or not found:
         if len(body) < 5:
-            raise Finding(f"{len(body)} bytes behind the last frame")
+            raise Finding(f"{len(body)} bytes behind frame {len(found)}")
         flags, length = struct.unpack_from(">BI", body)
-        payload, body = body[5:5 + length], body[5 + length:]
-        if len(payload) < length:
-            raise Finding(f"a frame of {length} bytes has {len(payload)}")
-    if flags & 0x80 == 0 or b"grpc-status:" not in payload.lower():
-        raise Finding("no trailers with grpc-status at the end")
+        if len(body) < 5 + length:
+            raise Finding(f"a frame of {length} bytes has {len(body) - 5}")
+        found.append((flags, body[5:5 + length]))
+        body = body[5 + length:]
+    return found
 
 
 def parsed(answer: Answer):

@@ -49,7 +49,8 @@ def send(target: tuple[str, int], seed: int, number: int, seen: Seen) -> None:
     seen.requests += len(requests)
     try:
         _send(target, chance, requests, seen)
-    except Finding as finding:
+    # What is no JSON or no base64, where it should be, is a ValueError.
+    except (Finding, ValueError) as finding:
         sent = b"".join(request.data for request in requests)
         framing = ", ".join(request.framing.name for request in requests)
         raise Finding(f"connection {number} of seed {seed} ({framing}): {finding}\n"

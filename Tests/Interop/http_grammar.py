@@ -107,6 +107,8 @@ class Grammar:
              "b" * 500, "/", "?results=%61ll"])
         method = pick(["POST"] * 12 + ["GET", "PUT", "HEAD", "OPTIONS", "DELETE", "PATCH"])
         body = self.bodies.events()
+        if self.chance.random() < 0.05:
+            headers, body = [("Content-Type", "application/x-protobuf")], self.bodies.message(False)
         if self.chance.random() < 0.02:
             body += b" " * pick([MIB, 9 * MIB])
         return Draft(Door.EVENTS, method, target, headers, body)
@@ -260,6 +262,7 @@ class Grammar:
             ([("Content-Length ", str(len(chunks)))], chunks), ([("Transfer-Encoding ", "chunked")], chunks),
             ([("Transfer-Encoding", "chunked, identity")], chunks),
             ([("Transfer-Encoding", "xchunked")], chunks), ([("Transfer-Encoding", "chunked\x0b")], chunks),
+            ([("Transfer-Encoding", "gzip, chunked")], chunks),
             ([("Transfer-Encoding", "gzip"), length], chunks), ([("X-A", "b\r\n c")], chunks[:0]),
             ([("X-A", "b\nTransfer-Encoding: chunked")], chunks), ([("X-A", "b\rc")], chunks[:0]),
             ([("X-A", "b\0c")], chunks[:0]), ([("X-A\0", "c")], chunks[:0]), ([("Ä", "c")], chunks[:0]),
