@@ -57,12 +57,9 @@ class Server:
                                             stderr=log)
         # A line for each port, in the order in which they come.
         lines = [self._read_line() for _ in range(1 + (admin != "off") + door)]
-        self.target, self.page = (
+        self.target, self.page, self.url = (
             next((line.removeprefix(prefix) for line in lines if line.startswith(prefix)), "")
-            for prefix in ("listening on ", "admin page on "))
-        # The only other line that ends with a URL.
-        self.url = next((line.split(" on ")[-1].rstrip("/") for line in lines
-                         if "://" in line and not line.startswith("admin page on ")), "")
+            for prefix in ("listening on ", "admin page on ", "HTTP on "))
 
     def _read_line(self) -> str:
         deadline = time.monotonic() + START_SECONDS

@@ -75,7 +75,7 @@ func (d *httpDoor) open() error {
 		scheme = "https"
 		serve = func() error { return server.ServeTLS(listener, d.certificate, d.key) }
 	}
-	fmt.Printf("http door on %s://%s\n", scheme, listener.Addr())
+	fmt.Printf("HTTP on %s://%s\n", scheme, listener.Addr())
 	go func() { panic(serve()) }()
 	return nil
 }

@@ -29,6 +29,12 @@ class Seen:
         self.answers[status] = self.answers.get(status, 0) + 1
         self.events += request.events or 0
 
+    def add_all(self, other: "Seen") -> None:
+        self.requests += other.requests
+        self.events += other.events
+        for status, count in other.answers.items():
+            self.answers[status] = self.answers.get(status, 0) + count
+
 
 def connection_of(seed: int, number: int) -> tuple[random.Random, list[Request]]:
     """A connection's requests: the same for the same seed and number."""

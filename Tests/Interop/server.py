@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import threading
 import time
+import urllib.parse
 
 import grpc
 
@@ -113,6 +114,12 @@ class Server:
                 setattr(self, name, line.removeprefix(prefix).strip())
                 return name
         return ""
+
+    @property
+    def http_address(self) -> tuple[str, int]:
+        """The host and port of the HTTP port's URL."""
+        url = urllib.parse.urlsplit(self.http)
+        return url.hostname, url.port
 
     def _line(self, deadline: float) -> str:
         try:
