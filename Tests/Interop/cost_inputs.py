@@ -10,6 +10,7 @@ from collections.abc import Callable
 from attacks import worst_payload
 from connection_ends import raw
 from costs import DATA, HEADERS, RESET, WIDE, Meter, Site
+from http_cost_inputs import HTTP_RUNS
 from peer import PREFACE
 from protos import delivery_service as ds
 from protos import erasure_service as es
@@ -40,6 +41,8 @@ class Input:
     sender: str = "stranger"
     is_held: bool = False
     is_tls: bool = False
+    # Whether it goes to the HTTP port.
+    is_http: bool = False
 
 
 def message(data: bytes, packed: bool = False) -> bytes:
@@ -298,3 +301,5 @@ for _name, _path, _tag in (("StreamEvents", STREAM, b"\x12"), ("RecordEvents", R
     if _path != STREAM:
         INPUTS[f"hold: {_name}, unread answers"] = Input(
             holds(message(tiny_events(_tag)), _path, window=0, end=True), "tenant", is_held=True)
+for _name, (_run, _sender) in HTTP_RUNS.items():
+    INPUTS[_name] = Input(_run, _sender, is_http=True)

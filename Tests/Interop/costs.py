@@ -119,6 +119,7 @@ class Site:
     def __init__(self, server: Server, credentials: dict[str, str], until: float,
                  connections: int):
         self.server, self.target, self.until = server, server.target, until
+        self.http = server.http_address if server.http else None
         self.credentials = tuple(credentials.items())
         # How many are held at once, where something is held.
         self.connections = connections
@@ -227,6 +228,7 @@ def measure(name: str, row, folder: pathlib.Path, seconds: float, connections: i
                    "forger": {"authorization": f"Bearer {grounds.forged}"}}[row.sender]
     server = Server(folder / "data", "--admin", "off", "--sink", "discard", MANY_CONNECTIONS,
                     *grounds.settings, *(grounds.tls() if row.is_tls else ()),
+                    *(("--http", "127.0.0.1:0") if row.is_http else ()),
                     environment=os.environ | {"SWIFT_BACKTRACE": "enable=no"}).start()
     try:
         with contextlib.closing(Site(server, credentials, time.monotonic() + 0.2, 1)) as first:

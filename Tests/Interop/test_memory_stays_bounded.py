@@ -12,7 +12,8 @@ MOST = 256 * MIB
 SECONDS, CONNECTIONS = 1, 2
 # In a sample: those that take most memory, and one by frames.
 SAMPLE = ["frames: windows of 100 streams", "StreamEvents: empty events, gzip",
-          "ExplainEvents: empty events, gzip", "RecordEvents: raw payloads, gzip"]
+          "ExplainEvents: empty events, gzip", "RecordEvents: raw payloads, gzip",
+          "HTTP: empty events, gzip", "HTTP: white space, gzip"]
 # Bytes of a stream that is held, or of a connection where it has none.
 HELD = {
     "hold: Health/Check": 64 * KIB,
