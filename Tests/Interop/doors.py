@@ -23,21 +23,13 @@ from google.rpc import status_pb2
 
 import details
 from protos import ROOT, delivery_service, erasure_service, service
-from server import Server, wait_until
+from server import Server
 
 BUF = ROOT / ".venv" / "bin" / "buf"
-LISTEN = "--set=http.listen=127.0.0.1:0"
+# Arguments of a server that listens for HTTP too.
+LISTEN = ("--http", "127.0.0.1:0")
 SECONDS = 30
 CODES = {code.value[0]: code for code in grpc.StatusCode}
-
-
-def http_address(server: Server) -> str:
-    """The address of a server's HTTP port, which its log tells."""
-    found = wait_until(
-        lambda: re.findall(r"http listening.*?(127\.0\.0\.1:\d+)",
-                           server.log_path.read_text(errors="replace")),
-        "the HTTP port listens")
-    return f"http://{found[-1]}"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -128,7 +120,7 @@ class ConnectPython:
     def __init__(self, server: Server, codec=google_protobuf_binary_codec,
                  protocol: ProtocolType = ProtocolType.CONNECT, **options):
         self.client = ConnectClientSync(
-            http_address(server), codec=codec(), protocol=protocol, timeout_ms=SECONDS * 1000,
+            server.http, codec=codec(), protocol=protocol, timeout_ms=SECONDS * 1000,
             **options)
 
     def call(self, method: Method, request: Message, key: str = "",
@@ -151,7 +143,7 @@ class BufCurl:
     """The HTTP port, by `buf curl`: the client of connect-go."""
 
     def __init__(self, server: Server, protocol: str):
-        self.address = http_address(server)
+        self.address = server.http
         self.protocol = protocol
 
     def call(self, method: Method, request: Message, key: str = "") -> Message:
@@ -174,7 +166,7 @@ class WebText:
     that others have made, those of browsers alone speak it."""
 
     def __init__(self, server: Server):
-        self.address = http_address(server)
+        self.address = server.http
 
     def call(self, method: Method, request: Message, key: str = "") -> Message:
         bytes_ = request.SerializeToString()
@@ -211,7 +203,7 @@ class PostedEvents:
     """`POST /v1/events` of the HTTP port: events in JSON, RecordEvents alone."""
 
     def __init__(self, server: Server):
-        self.address = http_address(server)
+        self.address = server.http
 
     def call(self, method: Method, request: Message, key: str = "") -> Message:
         assert method.name == "RecordEvents", f"{method.name} is not behind /v1/events"

@@ -53,7 +53,7 @@ def place():
     keys = KeysFile(home / "keys.jsonl")
     key, plain = keys.new("acme", "--scopes", "erase,deliveries"), keys.new("acme")
     server = Server(
-        home / "data", doors.LISTEN, "--set=auth.mode=keys", f"--set=auth.keys_file={keys.path}",
+        home / "data", *doors.LISTEN, "--set=auth.mode=keys", f"--set=auth.keys_file={keys.path}",
         f"--set=http.cors_origins={ORIGIN}", "--set=log.level=trace")
     try:
         server.start()
@@ -73,7 +73,7 @@ def tap(name: str, number: int = 0) -> e.TrackingEvent:
 
 def post(place: Place, path: str, body: bytes, content_type: str, **headers) -> httpx.Response:
     return httpx.post(
-        doors.http_address(place.server) + path, content=body, timeout=doors.SECONDS,
+        place.server.http + path, content=body, timeout=doors.SECONDS,
         headers={"content-type": content_type, "authorization": f"Bearer {place.key}"}
         | {name.replace("_", "-"): value for name, value in headers.items()})
 
@@ -170,7 +170,7 @@ def test_what_only_reads_may_be_asked_by_get(place, codec, compressed):
 
 def test_what_records_may_not_be_asked_by_get(place):
     answer = httpx.get(
-        doors.http_address(place.server) + METHODS["RecordEvents"].path,
+        place.server.http + METHODS["RecordEvents"].path,
         params={"connect": "v1", "encoding": "json", "message": "{}"},
         headers={"authorization": f"Bearer {place.key}"}, timeout=doors.SECONDS)
     assert answer.status_code == 405 and answer.headers["allow"] == "POST"
@@ -179,7 +179,7 @@ def test_what_records_may_not_be_asked_by_get(place):
 @pytest.mark.parametrize("protocol", [ProtocolType.CONNECT, ProtocolType.GRPC_WEB])
 def test_a_stream_says_where_streams_are(place, protocol):
     client = ConnectClientSync(
-        doors.http_address(place.server), codec=google_protobuf_binary_codec(), protocol=protocol,
+        place.server.http, codec=google_protobuf_binary_codec(), protocol=protocol,
         timeout_ms=doors.SECONDS * 1000)
     stream = MethodInfo(
         name="StreamEvents", service_name="sightline.v1.TrackingService",
@@ -225,7 +225,7 @@ def test_a_text_may_come_in_chunks_each_with_its_padding(place):
 
 
 def test_pages_of_a_listed_origin_may_call_and_others_may_not(place):
-    address = doors.http_address(place.server) + EXPLAIN.path
+    address = place.server.http + EXPLAIN.path
     asked = {"access-control-request-method": "POST",
              "access-control-request-headers": "content-type,x-grpc-web"}
     allowed = httpx.options(address, headers=asked | {"origin": ORIGIN})
@@ -275,7 +275,7 @@ class Recorded(typing.NamedTuple):
 
 def recorded(make_server, door, rows: list[dict]) -> Recorded:
     """What a server makes of the rows' events that come through a door."""
-    server = make_server(doors.LISTEN).start()
+    server = make_server(*doors.LISTEN).start()
     events = [json_format.ParseDict(row["event"], e.TrackingEvent()) for row in rows]
     answer = door(server).call(METHODS["RecordEvents"], s.RecordEventsRequest(events=events))
     verdicts = [(result.verdict, list(result.hits), list(result.warnings),
