@@ -6,4 +6,6 @@ enum Defaults {
     static let target = "127.0.0.1:50051"
     /// The address of the admin server.
     static let admin = "127.0.0.1:9464"
+    /// The address of the HTTP server for development; it is off otherwise.
+    static let http = "127.0.0.1:8080"
 }

@@ -27,7 +27,11 @@ struct ServeCommand: AsyncParsableCommand {
 
     @OptionGroup var flags: ConfigurationFlags
 
-    @Flag(help: "Keep everything in a temporary directory, and log at debug.")
+    @Flag(
+        help: """
+            Keep everything in a temporary directory, log at debug, and serve HTTP on \
+            \(Defaults.http).
+            """)
     var dev = false
 
     func run() async throws {
@@ -102,15 +106,13 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
-    /// The HTTP port of `--dev`, which is off otherwise.
-    private static let developmentHTTP = "127.0.0.1:8080"
     private static let temporaryDirectory =
         NSTemporaryDirectory() + "sightline-dev-\(getpid())"
 
     private var source: ConfigurationSource {
         let dev = [
             "data_dir": Self.temporaryDirectory, "log.level": "debug",
-            "http.listen": Self.developmentHTTP,
+            "http.listen": Defaults.http,
         ]
         return self.flags.source(file: self.config, defaults: self.dev ? dev : [:])
     }
