@@ -27,17 +27,33 @@ extension Application {
                 ends: ConnectionEnds(logger: logger, onEnd: ingest.metrics.count),
                 open: parts.doorConnections),
             connections: parts.doorConnections, tls: try parts.access.certificates?.httpHandlers(),
-            doors: Self.doorSwitch(configuration, calls: transport), logger: logger,
+            doors: Self.doorSwitch(
+                configuration, calls: transport, ingest: ingest, logger: logger),
+            logger: logger,
             count: { ingest.metrics.count($0) })
         return DoorService(
             door: door, transport: transport, server: server, connections: parts.doorConnections,
             address: "\(address)", onListening: onListening)
     }
 
-    /// Every door, the first that takes a request first.
-    static func doorSwitch(
-        _ configuration: ServerConfiguration, calls: any CallServing
+    /// Every door, the first that takes a request first: that of postbacks takes all of its hosts.
+    private static func doorSwitch(
+        _ configuration: ServerConfiguration, calls: any CallServing, ingest: Ingest,
+        logger: Logger
     ) -> DoorSwitch {
-        DoorSwitch([EventsDoor(calls: calls, limits: configuration.limits)])
+        let origins = configuration.http.corsOrigins
+        let postbacks = PostbackDoor(
+            configuration.postback, calls: calls,
+            upstream: PostbackUpstream(configuration.postback), logger: logger,
+            onPostback: { ingest.metrics.count($0) }, onUpstream: { ingest.metrics.count($0) })
+        return DoorSwitch([
+            .init(.postback, postbacks),
+            .init(
+                connect: ConnectDoor(
+                    calls: calls, corsOrigins: origins, bulk: ingest.bulkThreads)),
+            .init(
+                .events,
+                EventsDoor(calls: calls, limits: configuration.limits, corsOrigins: origins)),
+        ])
     }
 }

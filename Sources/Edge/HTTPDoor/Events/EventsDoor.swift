@@ -12,11 +12,15 @@ internal import WireFormat
 package struct EventsDoor: DoorHandler {
     private let calls: any CallServing
     private let limits: Limits
+    private let crossOrigin: CrossOrigin
 
     /// A door to the events of a server with these limits.
-    package init(calls: any CallServing, limits: Limits) {
+    ///
+    /// - Parameter corsOrigins: the origins of web pages that may send; `*` for all.
+    package init(calls: any CallServing, limits: Limits, corsOrigins: [String] = []) {
         self.calls = calls
         self.limits = limits
+        self.crossOrigin = CrossOrigin(origins: corsOrigins)
     }
 
     /// Whether the path is `/v1/` or below it.
@@ -24,8 +28,15 @@ package struct EventsDoor: DoorHandler {
         request.path == "/v1" || request.path.hasPrefix("/v1/")
     }
 
-    /// The answer of the path.
+    /// The answer of the path, or to a browser's question before a page sends.
     package func answer(_ request: DoorRequest) async -> DoorResponse {
+        if let preflight = self.crossOrigin.preflight(request) { return preflight }
+        var response = await self.response(to: request)
+        self.crossOrigin.allow(&response, for: request)
+        return response
+    }
+
+    private func response(to request: DoorRequest) async -> DoorResponse {
         switch request.path {
         case "/v1/events":
             if let other = Self.answer(request, besides: [.post]) { return other }
