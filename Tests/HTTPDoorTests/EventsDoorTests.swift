@@ -347,4 +347,25 @@ struct EventsDoorTests {
         }
         #expect(statuses.isSubset(of: [200, 400]) && statuses.count == 2, "\(statuses)")
     }
+
+    // MARK: Pages
+
+    @Test("a page of a listed origin may send, and read its answer; another may not")
+    func pages() async throws {
+        let door = EventsDoor(
+            calls: self.calls, limits: Limits(), corsOrigins: ["https://a.example"])
+        func ask(_ method: HTTPRequest.Method, _ origin: String) async -> DoorResponse {
+            var headers: HTTPFields = [.contentType: "application/json", .origin: origin]
+            if method == .options { headers[.accessControlRequestMethod] = "POST" }
+            return await door.answer(
+                DoorRequest(
+                    method: method, path: "/v1/events", headers: headers,
+                    body: ByteBuffer(string: "[]")))
+        }
+        #expect(await ask(.options, "https://a.example").status == .noContent)
+        #expect(await ask(.options, "https://b.example").status == .forbidden)
+        let allowed = await ask(.post, "https://a.example").headers[.accessControlAllowOrigin]
+        #expect(allowed == "https://a.example")
+        #expect(await ask(.post, "https://b.example").headers[.accessControlAllowOrigin] == nil)
+    }
 }
