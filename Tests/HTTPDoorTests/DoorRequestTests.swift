@@ -1,0 +1,39 @@
+internal import HTTPTypes
+@testable internal import HTTPDoor
+internal import NIOCore
+internal import Testing
+
+@Suite struct DoorRequestTests {
+    @Test func aRequestHasNoBodyUnlessItIsGiven() {
+        #expect(DoorRequest(method: .get, path: "/v1/").body.readableBytes == 0)
+    }
+
+    @Test(
+        "a target is a path and a query",
+        arguments: [
+            ("/r/?id=1,2,3", "/r/", "id=1,2,3"), ("/v1/", "/v1/", nil), ("/a?", "/a", ""),
+            ("/a?b?c", "/a", "b?c"), ("*", "*", nil), ("", "", nil),
+        ])
+    func target(_ target: String, _ path: String, _ query: String?) {
+        let head = HTTPRequest(method: .get, scheme: "http", authority: "h", path: target)
+        let request = DoorRequest(head, peer: DoorPeer())
+        #expect(request.path == path && request.query == query)
+    }
+
+    @Test(
+        "a host is a name without its port, in lower case",
+        arguments: [
+            ("Example.COM:8080", "example.com"), ("example.com", "example.com"), ("", ""),
+            ("[::1]:80", "[::1]"), ("[::1]", "[::1]"), ("10.0.0.1", "10.0.0.1"), (":80", ""),
+            ("h:", "h"), ("host1", "host1"),
+        ])
+    func host(_ authority: String, _ name: String) {
+        #expect(DoorRequest.name(in: authority) == name)
+    }
+
+    @Test("the time of an answer is written as HTTP wants it")
+    func date() {
+        #expect(HTTPDate.text(784_111_777) == "Sun, 06 Nov 1994 08:49:37 GMT")
+        #expect(HTTPDate.text(0) == "Thu, 01 Jan 1970 00:00:00 GMT")
+    }
+}
