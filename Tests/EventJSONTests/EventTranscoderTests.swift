@@ -168,6 +168,19 @@ struct EventTranscoderTests {
         #expect(Transcoded(#"{"occurTimeMillis":-9223372036854775808}"#).fault?.kind == .range)
     }
 
+    @Test(
+        "escapes of any character are that character, also where SwiftProtobuf has another",
+        arguments: [
+            (#"\u00e9"#, "\u{e9}"), (#"\ud83d\ude00"#, "\u{1f600}"),
+            (#"\ud83f\udfff"#, "\u{1ffff}"),
+            (#"\ud840\udc00"#, "\u{20000}"), (#"\uDBFF\uDFFF"#, "\u{10ffff}"),
+            (#"\/\b\n"#, "/\u{8}\n"),
+        ])
+    func escapes(text: String, character: String) throws {
+        let event = try #require(Transcoded(#"{"eventId":"\#(text)"}"#).event)
+        #expect(event.eventID.utf8.elementsEqual(character.utf8))
+    }
+
     @Test("null is as good as absent, and empty messages are there")
     func absent() throws {
         let event = try #require(
@@ -178,7 +191,8 @@ struct EventTranscoderTests {
     @Test("fields are in the order of their numbers, in whatever order they come")
     func order() throws {
         let text =
-            #"{"push":{"kind":3,"fcm":{"data":{"title":"t","_mId":"h1"}}},"appId":"a","eventId":"e"}"#
+            #"{"push":{"kind":3,"fcm":{"data":{"title":"t","_mId":"h1"}}},"#
+            + #""appId":"a","eventId":"e"}"#
         let found = Transcoded(text)
         let event = try #require(found.event)
         let bytes: [UInt8] = try event.serializedBytes()

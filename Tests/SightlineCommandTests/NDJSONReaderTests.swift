@@ -173,7 +173,7 @@ struct NDJSONReaderTests {
             return
         }
         let payload = String(decoding: event.push.raw.json, as: UTF8.self)
-        #expect(payload.hasPrefix("{") && text.contains("\"json\":\(payload)"), "\(payload)")
+        #expect(payload.hasPrefix("{") && text.contains("\"json\": \(payload)"), "\(payload)")
     }
 
     @Test("what another field of the line has keeps no sound field from being read")

@@ -71,8 +71,8 @@ enum EventFailure: Error {
         }
     }
 
-    /// The failure of a field that takes `wanted`: what is JSON and cannot be taken, such as half of
-    /// a surrogate pair, is the event's fault.
+    /// The failure of a field that takes `wanted`: what is JSON and cannot be taken, such as half
+    /// of a surrogate pair, is the event's fault.
     func inField(taking wanted: @autoclosure () -> String) -> EventFailure {
         guard case .json(let fault) = self, fault.offset == nil else { return self }
         return .event(

@@ -3,8 +3,8 @@
 package import JSON
 package import WireFormat
 
-/// Transcodes events in proto3 JSON. Beyond that, a payload may be JSON itself, whose bytes are kept
-/// as they are, and a time may be given in milliseconds.
+/// Transcodes events in proto3 JSON. Beyond that, a payload may be JSON itself, whose bytes are
+/// kept as they are, and a time may be given in milliseconds.
 ///
 /// The bytes of an event have its fields in the order of their numbers, as protobuf libraries write
 /// them, so that readers take their short way.

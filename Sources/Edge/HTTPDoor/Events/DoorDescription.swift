@@ -4,8 +4,8 @@ internal import JSON
 internal import NIOCore
 internal import WireFormat
 
-/// `GET /v1/openapi.json`: what the door takes and answers, as OpenAPI 3.1. The events are described
-/// by the table that they are read by.
+/// `GET /v1/openapi.json`: what the door takes and answers, as OpenAPI 3.1. The events are
+/// described by the table that they are read by.
 enum DoorDescription {
     private static let text = JSONValue.object(document).text + "\n"
 

@@ -3,8 +3,8 @@ internal import JSON
 internal import NIOCore
 internal import WireFormat
 
-/// Why a whole request was refused, as `application/problem+json` (RFC 9457). What is wrong with one
-/// event is a verdict instead.
+/// Why a whole request was refused, as `application/problem+json` (RFC 9457). What is wrong with
+/// one event is a verdict instead.
 package struct Problem: Error, Sendable, Equatable {
     /// A field of the request that breaks a rule.
     package struct Violation: Sendable, Equatable {
