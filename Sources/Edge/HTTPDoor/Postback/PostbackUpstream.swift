@@ -11,6 +11,9 @@ internal import Synchronization
 /// nothing twice, and holds at most `postback.upstream_requests` answers of
 /// `postback.upstream_bytes` each.
 package final class PostbackUpstream: UpstreamForwarding {
+    /// What the shares of a million addresses may have at most together, in bounds: 2 + ln N.
+    private static let sharesFactor = 16
+
     private let client: HTTPClient
     private let timeout: Duration
     private let maxBytes: Int
@@ -33,8 +36,9 @@ package final class PostbackUpstream: UpstreamForwarding {
         settings.httpVersion = .http1Only
         settings.timeout.connect = TimeAmount(configuration.upstreamTimeout)
         settings.timeout.read = TimeAmount(configuration.upstreamTimeout)
+        // The shares bound the requests: a request that has its place may not wait for a connection.
         settings.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit =
-            configuration.maxUpstreamRequests
+            Self.sharesFactor * configuration.maxUpstreamRequests
         settings.connectionPool.retryConnectionEstablishment = false
         // Its spans would hold URLs, which name people.
         settings.tracing.tracer = nil
