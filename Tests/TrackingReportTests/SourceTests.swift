@@ -63,7 +63,7 @@ struct SourceTests {
         #expect(try uses() == ["click api 5", "click postback 2", "open api 1"])
         #expect(try uses { $0.source = .api } == ["click api 5", "open api 1"])
         #expect(try uses { $0.source = .postback } == ["click postback 2"])
-        let lines = try database.details(.push).lines()
+        let lines = try database.details(.push).table.lines()
         #expect(
             lines.contains { $0.contains("source") } && lines.contains { $0.contains("postback") })
     }

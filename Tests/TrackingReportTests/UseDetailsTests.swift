@@ -124,7 +124,9 @@ struct UseDetailsTests {
             ])
         #expect(details.rows.allSatisfy { $0.id == "56c4" && $0.hits == 1 })
         #expect(
-            details.table.lines().contains { $0.contains("click      yes     app://sale     1") })
+            details.table.lines().contains {
+                $0.contains("click      yes     app://sale  api        1")
+            })
     }
 
     @Test("D56: a tracked link is one for all recipients, told by its letter and its own id")

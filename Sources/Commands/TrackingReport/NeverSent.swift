@@ -51,6 +51,7 @@ package struct NeverSent: Sendable, Equatable {
     /// - Throws: SQLite's error if hits.db cannot be read, `RowDecodingError` if it has values that
     ///   no build has written.
     package init(_ query: ReportQuery, in database: Database, maxRows: Int = Self.maxRows) throws {
+        query.prepare(database)
         let query = query.whole(by: try query.steps(in: database))
         var counts: [Key: Int] = [:]
         if let ids = try Self.ids(query, in: database) {

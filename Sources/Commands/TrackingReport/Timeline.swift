@@ -45,6 +45,7 @@ package struct Timeline: Sendable, Equatable {
     /// - Throws: SQLite's error if hits.db cannot be read, `RowDecodingError` if it has values that
     ///   no build has written.
     package init?(_ query: ReportQuery, in database: Database) throws {
+        query.prepare(database)
         let counted = try query.steps(in: database)
         let query = query.whole(by: counted)
         guard let (first, last) = try Self.bounds(query, in: database) else { return nil }
