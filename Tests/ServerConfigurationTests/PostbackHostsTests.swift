@@ -7,6 +7,9 @@ internal import Testing
 internal import TrackingRules
 
 struct PostbackHostsTests {
+    /// No request comes without it.
+    private static let listen = "http.listen=127.0.0.1:0"
+
     private static let text =
         "[{host: Acme.Example, tenant: acme, app: com.example.app, product: standard}, "
         + "{host: t.example, tenant: b, product: classic, upstream: 'https://t.adobe.example/'}]"
@@ -37,11 +40,16 @@ struct PostbackHostsTests {
             """
         let hosts = try Self.hosts()
         for yaml in [lines, "postback:\n  hosts: \(Self.text)"] {
-            #expect(try await Configurations.read(yaml: yaml).postback.hosts == hosts)
+            let read = try await Configurations.read(assignments: [Self.listen], yaml: yaml)
+            #expect(read.postback.hosts == hosts)
         }
-        let environment = ["SIGHTLINE_POSTBACK_HOSTS": Self.text]
+        let environment = [
+            "SIGHTLINE_POSTBACK_HOSTS": Self.text, "SIGHTLINE_HTTP_LISTEN": "127.0.0.1:0",
+        ]
         #expect(try await Configurations.read(environment: environment).postback.hosts == hosts)
-        let set = try await Configurations.read(assignments: ["postback.hosts=\(Self.text)"])
+        let set = try await Configurations.read(assignments: [
+            Self.listen, "postback.hosts=\(Self.text)",
+        ])
         #expect(set.postback.hosts == hosts)
     }
 
@@ -98,7 +106,7 @@ struct PostbackHostsTests {
         ])
     func problems(_ row: (text: String, problem: String)) async throws {
         let problems = try await Configurations.problems(
-            assignments: ["postback.hosts=\(row.text)"])
+            assignments: [Self.listen, "postback.hosts=\(row.text)"])
         #expect(problems.count >= 1)
         #expect(problems.contains { $0.contains(row.problem) }, "\(problems)")
         #expect(problems.allSatisfy { $0.contains("postback.hosts is ") })
@@ -109,7 +117,9 @@ struct PostbackHostsTests {
         func problems(_ count: Int) async throws -> [String] {
             let items = (0..<count).map { "{host: h\($0).example, tenant: a, product: standard}" }
             return try await Configurations.problems(
-                assignments: ["postback.hosts=[\(items.joined(separator: ", "))]"])
+                assignments: [
+                    Self.listen, "postback.hosts=[\(items.joined(separator: ", "))]",
+                ])
         }
         #expect(try await problems(1000) == [])
         #expect(try await problems(1001).first?.contains("may have 1000 at most") == true)
@@ -123,7 +133,8 @@ struct PostbackHostsTests {
             )
             return try await Configurations.problems(
                 assignments: [
-                    "postback.hosts=[{host: \(host), tenant: a, product: standard, app: \(app)}]"
+                    Self.listen,
+                    "postback.hosts=[{host: \(host), tenant: a, product: standard, app: \(app)}]",
                 ]
             ).count
         }
@@ -164,11 +175,19 @@ struct PostbackHostsTests {
         ] {
             let problems = try await Configurations.problems(
                 assignments: [
-                    "postback.mirror=true", "postback.hosts=\(hosts)",
+                    Self.listen, "postback.mirror=true", "postback.hosts=\(hosts)",
                     "postback.upstream=\(upstream)",
                 ])
             #expect(problems.isEmpty == isRight, "\(hosts), \(upstream): \(problems)")
             #expect(problems.allSatisfy { $0.contains("postback.mirror is \"true\", but needs") })
         }
+    }
+
+    @Test("hosts need the HTTP port")
+    func port() async throws {
+        let problems = try await Configurations.problems(
+            assignments: ["postback.hosts=\(Self.text)"])
+        #expect(problems.count == 1)
+        #expect(problems.first?.contains("but needs http.listen too") == true)
     }
 }

@@ -156,6 +156,9 @@ extension ServerConfiguration {
         var problems = ConfigurationProblems<PostbackConfiguration>()
         self.postback.check(&problems)
         for problem in problems.found { values.refuse(problem.key, problem.rule) }
+        if !self.postback.hosts.isEmpty, self.http.address == nil {
+            values.refuse("postback.hosts", "needs http.listen too: no request comes without it")
+        }
     }
 
     /// Adds sinks that are no kind of this program's. Without a list in `sinks` they are the only
