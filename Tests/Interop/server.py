@@ -111,7 +111,9 @@ class Server:
         for name, prefix in (("target", "listening on "), ("admin", "admin page on "),
                              ("http", "HTTP on ")):
             if line.startswith(prefix):
-                setattr(self, name, line.removeprefix(prefix).strip())
+                address = line.removeprefix(prefix).strip()
+                # Paths are put behind the HTTP port's.
+                setattr(self, name, address.rstrip("/") if name == "http" else address)
                 return name
         return ""
 

@@ -13,7 +13,7 @@ import pytest
 from google.protobuf import json_format
 
 import vectors
-from doors import LISTEN, http_address
+from doors import LISTEN
 from facts import push_hit_id
 from protos import event as e
 from protos import service as s
@@ -31,7 +31,7 @@ JSON, LINES = "application/json", "application/x-ndjson"
 def door():
     """One server with its HTTP port open, for all tests of this file."""
     with tempfile.TemporaryDirectory(prefix="sightline-test-") as home:
-        server = Server(pathlib.Path(home) / "data", LISTEN, "--set=log.level=trace")
+        server = Server(pathlib.Path(home) / "data", *LISTEN, "--set=log.level=trace")
         try:
             yield server.start()
         finally:
@@ -39,7 +39,7 @@ def door():
 
 
 def url(server: Server, path: str = "/v1/events") -> str:
-    return http_address(server) + path
+    return server.http + path
 
 
 def post(server: Server, body, content_type: str | None = JSON, query: str = "",
@@ -177,7 +177,7 @@ def test_the_door_says_what_the_vectors_say(door, name, content_type):
 
 
 def test_hit_ids_are_those_of_the_vectors(make_server):
-    server = make_server(LISTEN).start()
+    server = make_server(*LISTEN).start()
     rows = [row for row in rows_of("hit-ids") if row["tenant"] == "default"]
     assert len(rows) > 10
     answer = post(server, [row["event"] for row in rows])
@@ -303,7 +303,7 @@ def test_credentials_are_asked_for_as_over_grpc(make_server, tmp_path):
     made = subprocess.run([str(binary()), "keys", "new", "--tenant", "shop", "--keys-file",
                            str(path)], capture_output=True, text=True, timeout=60, check=True)
     key = re.search(r"slk_\S+", made.stdout)[0]
-    server = make_server(LISTEN, "--set=auth.mode=keys",
+    server = make_server(*LISTEN, "--set=auth.mode=keys",
                          f"--set=auth.keys_file={path}").start()
     answer = post(server, push())
     problem(answer, 401, "CREDENTIALS_MISSING")
@@ -314,7 +314,7 @@ def test_credentials_are_asked_for_as_over_grpc(make_server, tmp_path):
 
 
 def test_a_quota_is_429_with_the_time_to_wait(make_server):
-    server = make_server(LISTEN, "--set=quotas.events_per_second=1").start()
+    server = make_server(*LISTEN, "--set=quotas.events_per_second=1").start()
     answers = [post(server, [push() for _ in range(5)]) for _ in range(10)]
     refused = [answer for answer in answers if answer.status_code != 200]
     assert refused, [answer.status_code for answer in answers]
