@@ -265,9 +265,9 @@ let edges: [Target] = [
                 "DequeModule", "HTTPTypes", "Hummingbird", "HummingbirdCore", "Logging", "Crypto",
                 "NIOCore", "NIOHTTPTypes", "ServiceLifecycle", "SwiftProtobuf"),
         path: "Sources/Edge/AdminServer",
-        resources: ["page.html", "page.css", "plots.js", "page.js"].map {
-            .embedInCode("Page/" + $0)
-        },
+        resources: [
+            "page.html", "page.css", "plots.js", "page.js", "send.html", "send.css", "send.js",
+        ].map { .embedInCode("Page/" + $0) },
         swiftSettings: strict),
     module(
         "Edge/Operations",

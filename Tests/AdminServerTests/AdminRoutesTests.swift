@@ -33,7 +33,7 @@ struct AdminRoutesTests {
             build: Build(version: "1.2.3"), registry: metrics.registry,
             notReadyReasons: { board.notReadyReasons },
             statistics: statistics,
-            page: AdminPage(), hostNames: [])
+            page: LivePage(), hostNames: [])
         return (routes, board)
     }
 
@@ -72,6 +72,8 @@ struct AdminRoutesTests {
             #expect(headers[.xContentTypeOptions] == "nosniff")
             #expect(headers[.contentSecurityPolicy]?.hasPrefix("default-src 'none'; ") == true)
             #expect(headers[.contentSecurityPolicy]?.contains("unsafe") == false)
+            let runsScripts = headers[.contentSecurityPolicy]?.contains("script-src") == true
+            #expect(runsScripts == (path == "/"))
         }
     }
 
@@ -95,8 +97,7 @@ struct AdminRoutesTests {
             ("127.0.0.1.evil.example", false), ("", false), (":80", false),
         ])
     func hosts(_ host: String, _ isOwn: Bool) {
-        let gate = AdminGate<BasicRequestContext>(
-            hostNames: ["node7.example"], contentSecurityPolicy: "")
+        let gate = AdminGate<BasicRequestContext>(hostNames: ["node7.example"])
         #expect(gate.isOwnName(host) == isOwn)
     }
 
@@ -144,6 +145,46 @@ struct AdminRoutesTests {
         #expect(!text.contains("innerHTML") && !text.contains("<style></style>"))
         let addresses = text.matches(of: try Regex("https?://[^'\"\\s)]*")).map { text[$0.range] }
         #expect(Set(addresses) == ["http://www.w3.org/2000/svg"])
+    }
+
+    @Test("the page sends test events to the HTTP port once it is told to, and to nothing else")
+    func testEvents() async throws {
+        let (routes, _) = self.routes()
+        func page() async throws -> (text: String, policy: String) {
+            let answer = try await self.ask(routes, "/")
+            let policy = try #require(answer.headers[.contentSecurityPolicy])
+            return (String(buffer: answer.body), policy)
+        }
+        let plain = try await page()
+        #expect(plain.policy.contains("connect-src 'self'; "))
+        for word in ["send-", "data-door", "ExplainEvents", "v1/events", "<!--"] {
+            #expect(!plain.text.contains(word))
+        }
+        routes.page.offerTestEvents(at: "http://127.0.0.1:8080/")
+        let sending = try await page()
+        #expect(sending.policy.contains("connect-src 'self' http://127.0.0.1:8080/; "))
+        #expect(sending.text.contains("<section id=\"send\""))
+        #expect(sending.text.contains("data-door=\"http://127.0.0.1:8080/\""))
+        #expect(sending.text.contains("ExplainEvents") && sending.text.contains("v1/events"))
+        #expect(sending.text.utf8.count < 56 << 10)
+        #expect(!sending.text.contains("src=\"") && !sending.text.contains("innerHTML"))
+        let addresses = sending.text.matches(of: try Regex("https?://[^'\"\\s)]*"))
+        #expect(
+            Set(addresses.map { sending.text[$0.range] })
+                == ["http://www.w3.org/2000/svg", "http://127.0.0.1:8080/"])
+    }
+
+    @Test(
+        "the page's origins are its address and localhost, once its port is bound",
+        arguments: [
+            ("http://127.0.0.1:9464/", "http://127.0.0.1:9464", "http://localhost:9464"),
+            ("http://[::1]:41207/", "http://[::1]:41207", "http://localhost:41207"),
+        ])
+    func origins(_ url: String, _ address: String, _ name: String) {
+        let page = LivePage()
+        #expect(page.origins.isEmpty)
+        page.listens(at: url)
+        #expect(page.origins == [address, name])
     }
 }
 

@@ -315,6 +315,100 @@ def test_the_page_shows_text_as_text(make_server, payloads, tmp_path):
         assert complaints == []
 
 
+def shown_verdict(page, words: str) -> str:
+    """The answer in the section for test events, once its first line is this one."""
+    return wait_until(lambda: (text := page.inner_text("#send-answer")).startswith(words) and text,
+                      f"the page to say {words}", 20)
+
+
+@pytest.fixture
+def tried(make_server):
+    """A server as `serve --dev` starts it, with free ports."""
+    server = make_server("--dev", "--http", "127.0.0.1:0").start()
+    wait_until(lambda: b'id="send"' in get(server, "")[1], "the section for test events")
+    return server
+
+
+@pytest.mark.parametrize("width, colours", [(390, "dark"), (1280, "light")])
+def test_the_page_explains_and_records_a_test_event(tried, payloads, width, colours):
+    with open_page(tried.admin, width=width, colours=colours) as (page, complaints):
+        page.fill("#send-payload", (payloads / "fcm-sent.json").read_text())
+        page.select_option("#send-kind", "OPENED")
+        page.select_option("#send-platform", "ANDROID")
+        page.fill("#send-app", "o'clock")
+        # By keyboard, as by the pointer: the buttons follow the fields.
+        page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        explained = shown_verdict(page, "ACCEPTED explained, not recorded")
+        for text in ("CLICK", "OPEN", "FLAG_ASSUMED_ON", "form: complete", "read inside `data`"):
+            assert text in explained, explained
+        assert statistics(tried)["events"]["accepted"] == 0
+        page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        assert "CLICK" in shown_verdict(page, "ACCEPTED recorded")
+        wait_until(lambda: statistics(tried)["events"]["accepted"] == 1, "the event to count")
+        line = page.text_content("#send-curl")
+        again = subprocess.run(["sh", "-c", line], capture_output=True, text=True, timeout=60)
+        result, = json.loads(again.stdout)["results"]
+        assert result["verdict"] == "VERDICT_DUPLICATE" and f'"{result["eventId"]}"' in line
+        page.click("#send-record")
+        shown_verdict(page, "DUPLICATE recorded before")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert complaints == []
+
+
+def test_the_page_says_what_is_wrong_with_a_test_event(tried, payloads):
+    with open_page(tried.admin) as (page, complaints):
+        page.select_option("#send-platform", "IOS")
+        page.fill("#send-payload", (payloads / "apns-tester.json").read_text())
+        page.click("#send-explain")
+        shown = shown_verdict(page, "REJECTED explained, not recorded")
+        assert "push.raw.json._dId REQUIRED" in shown and "push.raw.json._mId REQUIRED" in shown
+        # What is no JSON gets a verdict too, and is text in whatever quotes it.
+        for payload in ('{"_dId": "56c4", ', '<b id="markup">'):
+            page.fill("#send-payload", payload)
+            page.click("#send-explain")
+            shown_verdict(page, "REJECTED explained")
+            page.click("#send-record")
+            assert "push.raw.json" in shown_verdict(page, "REJECTED not recorded")
+        assert page.locator("#markup").count() == 0
+        assert complaints == []
+        tried.terminate()
+        page.click("#send-explain")
+        assert tried.http in shown_verdict(page, "No answer")
+
+
+def preflight(server, origin: str) -> tuple[int, str | None]:
+    """What the HTTP port says to a browser's question before a page of that origin sends."""
+    connection = http.client.HTTPConnection(*server.http_address, timeout=10)
+    connection.request("OPTIONS", "/v1/events", headers={
+        "origin": origin, "access-control-request-method": "POST",
+        "access-control-request-headers": "content-type"})
+    answer = connection.getresponse()
+    answer.read()
+    connection.close()
+    return answer.status, answer.getheader("access-control-allow-origin")
+
+
+def test_the_page_alone_may_send_and_only_where_the_server_is_tried(tried, make_server):
+    def own_origins(server) -> tuple[str, str]:
+        address = server.admin.rstrip("/")
+        return address, f"http://localhost:{address.rsplit(':', 1)[1]}"
+
+    for origin in own_origins(tried):
+        assert preflight(tried, origin) == (204, origin)
+    for origin in (tried.http.rstrip("/"), "http://localhost", "https://app.example", "null"):
+        assert preflight(tried, origin) == (403, None)
+    server = make_server("--http", "127.0.0.1:0").start()
+    for origin in own_origins(server):
+        assert preflight(server, origin)[1] is None
+    with urllib.request.urlopen(server.admin, timeout=10) as answer:
+        policy = answer.headers["content-security-policy"]
+        assert "connect-src 'self';" in policy and server.http not in policy
+        page = answer.read()
+        assert b"v1/events" not in page and b'id="send"' not in page
+
+
 def test_readyz_says_draining_while_the_server_drains(make_server):
     server = make_server().start()
     assert get(server, "readyz")[0] == 200

@@ -1,4 +1,5 @@
 // Without TLS, a server is reachable from its own machine only, unless this is allowed explicitly.
+internal import ServerConfiguration
 internal import Testing
 
 struct ExposureTests {
@@ -29,6 +30,30 @@ struct ExposureTests {
         #expect(try await Configurations.problems(flags: mtls) == [])
         let allowed = ["listen": listen, "allow_insecure": "true"]
         #expect(try await Configurations.problems(flags: allowed) == [])
+    }
+
+    @Test(
+        "the live page sends test events in development alone, between loopback addresses",
+        arguments: [
+            (["http.listen": "127.0.0.1:8080"], true),
+            (["http.listen": "127.0.0.1:0", "admin.listen": "[::1]:0"], true),
+            (["http.listen": "off"], false),
+            (["http.listen": "[::1]:8080"], false),
+            (["http.listen": "[::ffff:127.0.0.1]:8080"], false),
+            (["http.listen": "127.0.0.1:8080", "admin.listen": "off"], false),
+            (["http.listen": "0.0.0.0:8080", "allow_insecure": "true"], false),
+            (
+                [
+                    "http.listen": "127.0.0.1:8080", "admin.listen": "0.0.0.0:9464",
+                    "admin.allow_insecure": "true",
+                ], false
+            ),
+        ])
+    func testEvents(_ flags: [String: String], _ sends: Bool) async throws {
+        var configuration = try await Configurations.read(flags: flags)
+        #expect(!configuration.pageSendsTestEvents)
+        configuration.isDevelopment = true
+        #expect(configuration.pageSendsTestEvents == sends)
     }
 
     @Test("the HTTP port is held to the same, by its own name")

@@ -6,8 +6,6 @@ internal import NIOCore
 struct AdminGate<Context: RequestContext>: RouterMiddleware {
     /// Accepted host names in lower case, besides localhost and IP addresses.
     let hostNames: [String]
-    /// The Content-Security-Policy of the page.
-    let contentSecurityPolicy: String
 
     func handle(
         _ request: Request, context: Context,
@@ -25,7 +23,11 @@ struct AdminGate<Context: RequestContext>: RouterMiddleware {
         }
         response.headers[.cacheControl] = "no-store"
         response.headers[.xContentTypeOptions] = "nosniff"
-        response.headers[.contentSecurityPolicy] = self.contentSecurityPolicy
+        // The page brings its own policy; nothing else has anything to run or to show.
+        if response.headers[.contentSecurityPolicy] == nil {
+            response.headers[.contentSecurityPolicy] =
+                "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        }
         for (name, value) in securityPolicies { response.headers[name] = value }
         return response
     }

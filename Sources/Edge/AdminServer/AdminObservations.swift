@@ -10,6 +10,8 @@ package import TrackingJournal
 package struct AdminObservations {
     /// The last rejections.
     package let rejections: RejectionLog
+    /// The live page.
+    package let page = LivePage()
     private let configuration: AdminConfiguration
 
     /// Fields and rules whose last rejections the page shows.
@@ -55,7 +57,7 @@ package struct AdminObservations {
         let routes = AdminRoutes(
             build: build, registry: registry, notReadyReasons: notReadyReasons,
             statistics: statistics,
-            page: AdminPage(), hostNames: self.configuration.hostNames)
+            page: self.page, hostNames: self.configuration.hostNames)
         let socket = AdminSocket(
             directory: directory, configuration: self.configuration,
             routes: routes, sinks: SinkRoutes(sinks: sinks),
@@ -63,9 +65,13 @@ package struct AdminObservations {
             tap: TapRoutes(tap: tap), quarantine: QuarantineRoutes(recovery: recovery),
             privacy: PrivacyRoutes(subjects: subjects), logger: logger)
         guard let address = self.configuration.address else { return [statistics, socket] }
+        let page = self.page
         let server = AdminService(
-            configuration: self.configuration, address: address, routes: routes,
-            logger: logger, onListening: onListening)
+            configuration: self.configuration, address: address, routes: routes, logger: logger
+        ) { url in
+            page.listens(at: url)
+            onListening(url)
+        }
         return [statistics, socket, server]
     }
 }

@@ -10,7 +10,7 @@ struct AdminRoutes: Sendable {
     /// The reasons why the server is not ready, for people; empty if it is.
     let notReadyReasons: @Sendable () -> [String]
     let statistics: StatisticsService
-    let page: AdminPage
+    let page: LivePage
     /// Accepted host names, besides localhost and IP addresses.
     let hostNames: [String]
 
@@ -23,9 +23,7 @@ struct AdminRoutes: Sendable {
     /// The router, with the gate in front of every route.
     var router: Router<BasicRequestContext> {
         let router = Router(options: .autoGenerateHeadEndpoints)
-        router.add(
-            middleware: AdminGate(
-                hostNames: self.hostNames, contentSecurityPolicy: self.page.contentSecurityPolicy))
+        router.add(middleware: AdminGate(hostNames: self.hostNames))
         self.add(to: router)
         return router
     }
@@ -47,7 +45,10 @@ struct AdminRoutes: Sendable {
 
     private func add(to router: Router<BasicRequestContext>) {
         router.get("/") { _, _ in
-            AdminAnswer.bytes(.ok, "text/html; charset=utf-8", self.page.bytes)
+            let page = self.page.current
+            var answer = AdminAnswer.bytes(.ok, "text/html; charset=utf-8", page.bytes)
+            answer.headers[.contentSecurityPolicy] = page.contentSecurityPolicy
+            return answer
         }
         // Always ok: a process that can answer is alive.
         router.get("/healthz") { _, _ in AdminAnswer.text(.ok, "alive\n") }

@@ -25,6 +25,16 @@ extension ServerConfiguration {
             + "(allow_insecure: true)"
     }
 
+    /// Whether the live page may send test events to the HTTP port: only in development, and only
+    /// while no other machine reaches either port. A Content-Security-Policy cannot name an address
+    /// of IPv6, so the HTTP port has to have one of IPv4.
+    package var pageSendsTestEvents: Bool {
+        guard self.isDevelopment, let admin = self.admin.address, let http = self.http.address
+        else { return false }
+        return Self.isLoopback(admin.host) && Self.isLoopback(http.host)
+            && !http.host.contains(":")
+    }
+
     /// Whether an IP address is reached from this machine alone.
     static func isLoopback(_ host: String) -> Bool {
         let address = try? SocketAddress(ipAddress: host, port: 0)

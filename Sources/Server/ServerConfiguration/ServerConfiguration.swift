@@ -103,6 +103,10 @@ package struct ServerConfiguration: Sendable {
     /// Whether it may be open to the network without TLS or credentials.
     package var allowInsecure = false
 
+    /// Whether it is tried on a developer's machine (`serve --dev`). It has no key, so that no file
+    /// and no variable can say so of a server in production.
+    package var isDevelopment = false
+
     /// Every value at its default.
     package init() {}
 

@@ -1,4 +1,5 @@
 // The doors of the HTTP port, in the order in which they are asked.
+internal import AdminServer
 internal import Credentials
 internal import GRPCCore
 internal import HTTP2Edge
@@ -27,33 +28,39 @@ extension Application {
                 ends: ConnectionEnds(logger: logger, onEnd: ingest.metrics.count),
                 open: parts.doorConnections),
             connections: parts.doorConnections, tls: try parts.access.certificates?.httpHandlers(),
-            doors: Self.doorSwitch(
-                configuration, calls: transport, ingest: ingest, logger: logger),
+            doors: Self.doorSwitch(parts, calls: transport),
             logger: logger,
             count: { ingest.metrics.count($0) })
+        let page = parts.sendingPage
         return DoorService(
             door: door, transport: transport, server: server, connections: parts.doorConnections,
-            address: "\(address)", onListening: onListening)
+            address: "\(address)",
+            onListening: { url in
+                page?.offerTestEvents(at: url)
+                onListening(url)
+            })
     }
 
     /// Every door, the first that takes a request first: that of postbacks takes all of its hosts.
-    private static func doorSwitch(
-        _ configuration: ServerConfiguration, calls: any CallServing, ingest: Ingest,
-        logger: Logger
-    ) -> DoorSwitch {
+    private static func doorSwitch(_ parts: ServedParts, calls: any CallServing) -> DoorSwitch {
+        let (configuration, ingest) = (parts.configuration, parts.ingest)
         let origins = configuration.http.corsOrigins
+        let pageOrigins = parts.sendingPage.map { page in { @Sendable in page.origins } }
         let postbacks = PostbackDoor(
             configuration.postback, calls: calls,
-            upstream: PostbackUpstream(configuration.postback), logger: logger,
+            upstream: PostbackUpstream(configuration.postback), logger: parts.logger,
             onPostback: { ingest.metrics.count($0) }, onUpstream: { ingest.metrics.count($0) })
         return DoorSwitch([
             .init(.postback, postbacks),
             .init(
                 connect: ConnectDoor(
-                    calls: calls, corsOrigins: origins, bulk: ingest.bulkThreads)),
+                    calls: calls, corsOrigins: origins, pageOrigins: pageOrigins,
+                    bulk: ingest.bulkThreads)),
             .init(
                 .events,
-                EventsDoor(calls: calls, limits: configuration.limits, corsOrigins: origins)),
+                EventsDoor(
+                    calls: calls, limits: configuration.limits, corsOrigins: origins,
+                    pageOrigins: pageOrigins)),
         ])
     }
 }

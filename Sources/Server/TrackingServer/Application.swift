@@ -85,7 +85,7 @@ package struct Application: Sendable {
         let board = HealthBoard(configuration) { journal.isTaking }
         let served = ServedParts(
             configuration: configuration, ingest: ingest, board: board, access: access,
-            stores: stores, logger: logger)
+            stores: stores, page: observations.page, logger: logger)
         let notifier = Self.notifier(journal: journal, reloader: reloader)
         let (adminBound, adminBinding) = Self.adminBinding(hasPage: observations.hasPage)
         let grpc = GRPCService(

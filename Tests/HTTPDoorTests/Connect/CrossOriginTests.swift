@@ -1,6 +1,7 @@
 // Which pages may call, and what a browser is told.
 @testable internal import HTTPDoor
 internal import HTTPTypes
+internal import Synchronization
 internal import Testing
 
 struct CrossOriginTests {
@@ -55,6 +56,29 @@ struct CrossOriginTests {
         crossOrigin.allow(&response, for: self.preflight(origin))
         #expect(response.headers[.accessControlAllowOrigin] == nil)
         #expect(response.headers[.vary] == "Origin")
+    }
+
+    @Test("the live page may call once its origins are known, beside those that are listed")
+    func livePage() {
+        final class Page: Sendable { let origins = Mutex<[String]>([]) }
+        let page = Page()
+        let alone = CrossOrigin(origins: []) { page.origins.withLock { $0 } }
+        let beside = CrossOrigin(origins: ["https://a.example"]) { page.origins.withLock { $0 } }
+        let own = "http://127.0.0.1:9464"
+        #expect(alone.preflight(self.preflight(own)) == nil)
+        #expect(beside.preflight(self.preflight(own))?.status == .forbidden)
+        page.origins.withLock { $0 = [own, "http://localhost:9464"] }
+        for crossOrigin in [alone, beside] {
+            for origin in [own, "http://localhost:9464"] {
+                let allowed = crossOrigin.preflight(self.preflight(origin))
+                #expect(allowed?.headers[.accessControlAllowOrigin] == origin)
+            }
+            for origin in ["http://127.0.0.1:9465", "http://localhost", "https://localhost:9464"] {
+                #expect(crossOrigin.preflight(self.preflight(origin))?.status == .forbidden)
+            }
+        }
+        #expect(alone.preflight(self.preflight("https://a.example"))?.status == .forbidden)
+        #expect(beside.preflight(self.preflight("https://a.example"))?.status == .noContent)
     }
 
     @Test("a star is for all pages, and needs no Vary")

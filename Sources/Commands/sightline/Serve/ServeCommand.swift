@@ -29,8 +29,8 @@ struct ServeCommand: AsyncParsableCommand {
 
     @Flag(
         help: """
-            Keep everything in a temporary directory, log at debug, and serve HTTP on \
-            \(Defaults.http).
+            Keep everything in a temporary directory, log at debug, serve HTTP on \
+            \(Defaults.http), and let the live page send test events there.
             """)
     var dev = false
 
@@ -48,6 +48,7 @@ struct ServeCommand: AsyncParsableCommand {
             throw Self.exit(.configuration, "\(error)")
         }
         configuration.traces.resource.serviceVersion = Build.program.version
+        configuration.isDevelopment = self.dev
         defer { if self.dev { Self.remove(Self.temporaryDirectory) } }
         let level = LogLevel(configuration.logLevel)
         let form = configuration.logFormat.standardErrorForm

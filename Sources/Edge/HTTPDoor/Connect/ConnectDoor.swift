@@ -23,13 +23,15 @@ package struct ConnectDoor: DoorHandler {
     /// - Parameters:
     ///   - calls: serves the calls.
     ///   - corsOrigins: the origins of web pages that may call; `*` for all.
+    ///   - pageOrigins: those of the live page, once they are known; nil if it may not call.
     ///   - bulk: where long JSON is read and written; nil for where a request's task runs.
     package init(
-        calls: any CallServing, corsOrigins: [String], bulk: (any TaskExecutor)? = nil
+        calls: any CallServing, corsOrigins: [String],
+        pageOrigins: (@Sendable () -> [String])? = nil, bulk: (any TaskExecutor)? = nil
     ) {
         self.connect = ConnectUnary(calls: calls, bulk: bulk)
         self.web = GRPCWebUnary(calls: calls)
-        self.crossOrigin = CrossOrigin(origins: corsOrigins)
+        self.crossOrigin = CrossOrigin(origins: corsOrigins, page: pageOrigins)
     }
 
     /// Whether the path is one of the package `sightline.v1`, with or without such a method.

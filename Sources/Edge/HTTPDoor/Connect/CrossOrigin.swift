@@ -16,14 +16,21 @@ package struct CrossOrigin: Sendable {
         "grpc-message", "grpc-status", "grpc-status-details-bin", "retry-after",
     ].joined(separator: ", ")
 
-    private let origins: [String]
+    private let listed: [String]
+    private let page: (@Sendable () -> [String])?
     private let allowsAll: Bool
 
     /// Allows pages of these origins, such as `https://app.example.com`; `*` stands for all.
-    package init(origins: [String]) {
-        self.origins = origins
+    ///
+    /// - Parameter page: returns those of the live page, which has none until its port is bound;
+    ///   nil if it may not call.
+    package init(origins: [String], page: (@Sendable () -> [String])? = nil) {
+        self.listed = origins
+        self.page = page
         self.allowsAll = origins.contains("*")
     }
+
+    private var origins: [String] { self.listed + (self.page?() ?? []) }
 
     /// The answer to a browser's question before a call; nil if the request is none, or pages may
     /// not call at all.

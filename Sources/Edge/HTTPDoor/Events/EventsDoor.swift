@@ -16,11 +16,16 @@ package struct EventsDoor: DoorHandler {
 
     /// A door to the events of a server with these limits.
     ///
-    /// - Parameter corsOrigins: the origins of web pages that may send; `*` for all.
-    package init(calls: any CallServing, limits: Limits, corsOrigins: [String] = []) {
+    /// - Parameters:
+    ///   - corsOrigins: the origins of web pages that may send; `*` for all.
+    ///   - pageOrigins: those of the live page, once they are known; nil if it may not send.
+    package init(
+        calls: any CallServing, limits: Limits, corsOrigins: [String] = [],
+        pageOrigins: (@Sendable () -> [String])? = nil
+    ) {
         self.calls = calls
         self.limits = limits
-        self.crossOrigin = CrossOrigin(origins: corsOrigins)
+        self.crossOrigin = CrossOrigin(origins: corsOrigins, page: pageOrigins)
     }
 
     /// Whether the path is `/v1/` or below it.
