@@ -442,8 +442,8 @@ let testTargets: [Target] = [
     tests(
         "HTTPDoorTests",
         [
-            "CZstd", "ConfigurationKeys", "Credentials", "EventJSON", "HTTP2Edge", "HTTPDoor", "JSON",
-            "ServerConfiguration", "ServerTestSupport", "SinkTestSupport", "TestSupport",
+            "CZstd", "ConfigurationKeys", "Credentials", "EventJSON", "HTTP2Edge", "HTTPDoor",
+            "JSON", "ServerConfiguration", "ServerTestSupport", "SinkTestSupport", "TestSupport",
             "TrackingRules", "TrackingServer", "WireFormat",
         ] + service + libraries("HTTPTypes", "Logging", "NIOCore", "NIOHTTP1")),
     tests("JSONTests", ["JSON", "TestSupport", "WireFormat"]),

@@ -5,6 +5,7 @@ internal import HTTPDoor
 @testable internal import ServerConfiguration
 internal import Testing
 internal import TrackingRules
+internal import WireFormat
 
 struct PostbackHostsTests {
     /// No request comes without it.
@@ -14,11 +15,11 @@ struct PostbackHostsTests {
         "[{host: Acme.Example, tenant: acme, app: com.example.app, product: standard}, "
         + "{host: t.example, tenant: b, product: classic, upstream: 'https://t.adobe.example/'}]"
 
-    private static func hosts() throws -> [String: PostbackHost] {
+    private static func hosts() throws -> [ExactText: PostbackHost] {
         [
-            "acme.example": PostbackHost(
+            ExactText("acme.example"): PostbackHost(
                 tenant: try #require(Tenant("acme")), app: "com.example.app", product: .standard),
-            "t.example": PostbackHost(
+            ExactText("t.example"): PostbackHost(
                 tenant: try #require(Tenant("b")), product: .classic,
                 upstream: "https://t.adobe.example"),
         ]

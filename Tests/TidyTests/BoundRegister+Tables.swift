@@ -68,7 +68,7 @@ extension BoundRegister {
             "AdminProtocol/Statistics.SinkHistory", "AdminServer/LedgerReading.Figures",
             "AdminServer/PutDeliveries", "AdminServer/StatisticsHistory",
             "AdminServer/StatisticsReading", "DeliveryDiagnosis/DeliveryCounts",
-            "DeliveryDiagnosis/SendOrder", "DeliveryDiagnosis/VersionSplit.Counts",
+            "DeliveryDiagnosis/SendOrder",
             "TrackingJournal/Ledger.Funnels", "TrackingJournal/LedgerTotals",
             "TrackingServer/ActivityFigures"),
         BoundRow(

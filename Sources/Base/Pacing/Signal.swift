@@ -11,8 +11,8 @@ internal import Synchronization
 ///
 /// Stored in its owner, so that it costs no allocation. For one waiting task at a time.
 package struct Signal: ~Copyable, Sendable {
-    // Not private: with debug information the compiler fails at a class that stores a signal, and has
-    // no name for its state (Swift 6.3.1).
+    // Not private: with debug information the compiler fails at a class that stores a signal, and
+    // has no name for its state (Swift 6.3.1).
     enum State {
         case lowered
         case raised

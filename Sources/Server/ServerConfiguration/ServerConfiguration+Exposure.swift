@@ -1,6 +1,9 @@
 // Who may reach a server without TLS or credentials: no other machine, unless somebody says so.
+internal import AdminServer
+internal import ConfigurationKeys
 internal import Credentials
 internal import HTTP2Edge
+internal import HTTPDoor
 internal import NIOCore
 
 extension ServerConfiguration {

@@ -125,10 +125,10 @@ package struct ServerConfiguration: Sendable {
         self.readSinks(&values)
         self.checkSinks(&values)
         self.checkTraces(&values)
-        self.checkPostbacks(&values)
         self.admin.read(&values)
         let configuration = self
         self.http.read(&values) { configuration.exposure(of: $0) }
+        self.checkPostbacks(&values)
         if let exposure = self.exposure(of: self.host) { values.refuse("listen", exposure) }
         guard values.problems.isEmpty else { throw ConfigurationError(values.problems) }
     }

@@ -29,7 +29,7 @@ struct ConnectMethodTests {
         "a method that streams, and one that is unknown, says where to go",
         arguments: [
             ("TrackingService/StreamEvents", "RecordEvents here"),
-            ("TapService/TailVerdicts", "gRPC port"), ("TrackingService/Nothing", "RecordEvents,"),
+            ("TapService/Tap", "gRPC port"), ("TrackingService/Nothing", "RecordEvents,"),
             ("TrackingService/recordevents", "RecordEvents,"),
             ("TrackingService/RecordEvents/", "RecordEvents,"), ("", "RecordEvents,"),
         ])

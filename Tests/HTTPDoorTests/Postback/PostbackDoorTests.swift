@@ -11,6 +11,7 @@ internal import SwiftProtobuf
 internal import Synchronization
 internal import Testing
 internal import TrackingRules
+internal import WireFormat
 
 /// Answers calls as a test says, and keeps them.
 private final class ScriptedCalls: CallServing {
@@ -73,8 +74,9 @@ struct PostbackDoorTests {
     ) -> PostbackConfiguration {
         var configuration = PostbackConfiguration()
         configuration.hosts = [
-            Self.host: PostbackHost(tenant: Self.acme, app: "com.example.app", product: .standard),
-            "classic.example": PostbackHost(tenant: .standard, product: .classic),
+            ExactText(Self.host): PostbackHost(
+                tenant: Self.acme, app: "com.example.app", product: .standard),
+            ExactText("classic.example"): PostbackHost(tenant: .standard, product: .classic),
         ]
         change(&configuration)
         return configuration
@@ -93,6 +95,8 @@ struct PostbackDoorTests {
         let (outcomes, log) = (Outcomes(), KeptLog())
         let door = PostbackDoor(
             configuration, calls: calls, upstream: upstream, logger: log.logger,
+            // No time passes: what an address may send at once is all that it may.
+            now: { 1 },
             onPostback: { outcome in outcomes.postbacks.withLock { $0.append(outcome) } },
             onUpstream: { outcome in outcomes.upstream.withLock { $0.append(outcome) } })
         return Opened(door: door, outcomes: outcomes, log: log)
@@ -242,7 +246,7 @@ struct PostbackDoorTests {
         Self.configuration {
             $0.upstream = Self.server
             $0.isMirroring = mirror
-            $0.hosts["classic.example"]?.upstream = "https://t.classic.example"
+            $0.hosts[ExactText("classic.example")]?.upstream = "https://t.classic.example"
         }
     }
 

@@ -110,10 +110,8 @@ struct PostbackUpstreamTests {
     func late(_ reply: TestReceiver.Reply) async throws {
         let receiver = try TestReceiver([reply])
         let upstream = Self.upstream { $0.upstreamTimeout = .milliseconds(200) }
-        let start = ContinuousClock.now
         let (response, outcome) = await upstream.answer(Self.request(), by: Self.url(receiver))
         #expect(response == nil && outcome == .late)
-        #expect(start.duration(to: .now) < .seconds(4))
     }
 
     @Test("a server that is down, or closes without an answer, has failed, and is not asked twice")

@@ -224,11 +224,12 @@ final class RequestHandler: ChannelInboundHandler {
     /// connection takes bytes.
     private func watch(_ context: ChannelHandlerContext) {
         let (channel, onEnd) = (context.channel, self.port.onEnd)
+        // The parent of a connection is the listener.
+        let connection = self.isStream ? channel.parent ?? channel : channel
         self.answerTimer = context.eventLoop.scheduleTask(
             in: TimeAmount(self.port.configuration.answerTimeout)
         ) {
             onEnd(.unread)
-            let connection = channel.parent ?? channel
             (connection.isWritable ? channel : connection).close(promise: nil)
         }
     }

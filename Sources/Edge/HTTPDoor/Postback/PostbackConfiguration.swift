@@ -3,6 +3,7 @@ package import Credentials
 internal import Foundation
 internal import NIOCore
 package import TrackingRules
+package import WireFormat
 
 /// Who sends postbacks to one host name: they have no credentials, so the name alone tells it.
 package struct PostbackHost: Sendable, Equatable {
@@ -28,7 +29,7 @@ package struct PostbackHost: Sendable, Equatable {
 /// configuration reads.
 package struct PostbackConfiguration: KeyedConfiguration, Equatable {
     /// The rows by their host names, in lower case. Without one the door is shut.
-    package var hosts: [String: PostbackHost] = [:]
+    package var hosts: [ExactText: PostbackHost] = [:]
     /// Postbacks per second of one address; 0 for no limit.
     package var perAddressPerSecond = 100
     /// The server that answers everything else; empty for none.
@@ -143,7 +144,7 @@ package struct PostbackConfiguration: KeyedConfiguration, Equatable {
         }
         for upstream in upstreams + [self.upstream] {
             guard let host = URLComponents(string: upstream)?.host?.lowercased(),
-                self.hosts[host] != nil
+                self.hosts[ExactText(host)] != nil
             else { continue }
             problems.refuse(
                 \.hosts,

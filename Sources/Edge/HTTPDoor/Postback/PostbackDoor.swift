@@ -1,11 +1,13 @@
 internal import Credentials
 internal import GRPCCore
+internal import HTTP2Edge
 internal import HTTPTypes
 package import Logging
 internal import NIOCore
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import TrackingRules
+internal import WireFormat
 
 /// Takes what Campaign's SDKs in apps in the store send, `/r/?id=…`, as TrackActions.
 ///
@@ -30,16 +32,18 @@ package struct PostbackDoor: DoorHandler {
     ///   - upstream: passes on what is no postback; `PostbackUpstream`, or a test's.
     ///   - onPostback: called once for each request to `/r/`.
     ///   - onUpstream: called once for each request that is passed on.
+    ///   - now: a monotonic clock in nanoseconds; tests substitute it.
     package init(
         _ configuration: PostbackConfiguration, calls: any CallServing,
         upstream: any UpstreamForwarding, logger: Logger,
+        now: @escaping @Sendable () -> UInt64 = MonotonicClock.nanoseconds,
         onPostback: @escaping @Sendable (PostbackOutcome) -> Void = { _ in },
         onUpstream: @escaping @Sendable (UpstreamOutcome) -> Void = { _ in }
     ) {
         self.configuration = configuration
         self.calls = calls
         self.upstream = upstream
-        self.quotas = AddressQuotas(rate: configuration.perAddressPerSecond)
+        self.quotas = AddressQuotas(rate: configuration.perAddressPerSecond, now: now)
         self.log = PostbackLog(logger: logger)
         self.onPostback = onPostback
         self.onUpstream = onUpstream
@@ -54,7 +58,7 @@ package struct PostbackDoor: DoorHandler {
 
     /// The answer.
     package func answer(_ request: DoorRequest) async -> DoorResponse {
-        guard let host = self.configuration.hosts[request.host] else {
+        guard let host = self.configuration.hosts[ExactText(request.host)] else {
             return self.refuse(request, .unknownHost)
         }
         guard request.path == Self.path else {
@@ -95,7 +99,8 @@ package struct PostbackDoor: DoorHandler {
     }
 
     private func server(for request: DoorRequest) -> String? {
-        self.configuration.hosts[request.host].flatMap { self.configuration.upstream(of: $0) }
+        self.configuration.hosts[ExactText(request.host)]
+            .flatMap { self.configuration.upstream(of: $0) }
     }
 }
 

@@ -9,7 +9,7 @@ internal import Yams
 /// Reads the value of `postback.hosts`, such as
 /// `[{host: acme.campaign.adobe.com, tenant: acme, product: standard}]`.
 struct PostbackHostList {
-    private(set) var hosts: [String: PostbackHost] = [:]
+    private(set) var hosts: [ExactText: PostbackHost] = [:]
     /// What is wrong, each after the words "postback.hosts is …, but".
     private(set) var problems: [String] = []
 
@@ -56,7 +56,7 @@ struct PostbackHostList {
         }
         let text = mapping["host"]?.scalar?.string ?? ""
         let host = PostbackConfiguration.hostName(text)
-        if let host, self.hosts[host] != nil {
+        if let host, self.hosts[ExactText(host)] != nil {
             self.problems.append("\(place) is the second one of the host \(host)")
         } else if host == nil {
             self.refuse(
@@ -67,7 +67,7 @@ struct PostbackHostList {
         let (app, product) = (self.app(mapping, place), self.product(mapping, place))
         let upstream = self.upstream(mapping, place)
         guard let host, let tenant, let product else { return }
-        self.hosts[host] = PostbackHost(
+        self.hosts[ExactText(host)] = PostbackHost(
             tenant: tenant, app: app, product: product, upstream: upstream)
     }
 
