@@ -445,7 +445,8 @@ let testTargets: [Target] = [
             "CZstd", "ConfigurationKeys", "Credentials", "EventJSON", "HTTP2Edge", "HTTPDoor",
             "JSON", "ServerConfiguration", "ServerTestSupport", "SinkTestSupport", "TestSupport",
             "TrackingRules", "TrackingServer", "WireFormat",
-        ] + service + libraries("HTTPTypes", "Logging", "NIOCore", "NIOHTTP1")),
+        ] + service
+            + libraries("HTTPTypes", "Logging", "NIOCore", "NIOEmbedded", "NIOHTTP1")),
     tests("JSONTests", ["JSON", "TestSupport", "WireFormat"]),
     tests(
         "KafkaSinkTests",

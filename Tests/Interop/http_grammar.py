@@ -18,6 +18,8 @@ SECRET = "canary-5f21"
 INJECTED = "x-injected"
 # What is sent by a name or port that nobody has; a form of each that is legal.
 POSTBACK_HOST = "track.example.com"
+SERVICE_PREFIX = "/sightline.v1."
+KNOWN_METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND"}
 HOSTS = ["127.0.0.1", "localhost:8080", "TRACK.example.com", POSTBACK_HOST, "[::1]:80", "a" * 250, "xn--e1afmkfd.com"]
 BAD_HOSTS = ["", "a b", "a/b", "a,b", "[::1", "a:99999999", "\x7f", "é"]
 # Bounds of a head: within these every server takes it, beyond it may refuse it.
@@ -169,10 +171,12 @@ class Grammar:
         pick = self.chance.choice
         target = pick(["/", "/v1/", "/v1", "/v1/openapi.json", "/v2/events", "/healthz", "/metrics",
                        "/v1/../v1/events", "//v1/events", "/v1/events%2f", "/%2e%2e/etc/passwd",
-                       f"/%0d%0a{INJECTED}:1", "/" + "a" * 3000, "/.git/config", "/sightline.v1.",
+                       f"/%0d%0a{INJECTED}:1", "/" + "a" * 3000, "/.git/config", SERVICE_PREFIX,
                        "/grpc.health.v1.Health/Check", "/%ff%fe", "/a#b", "*", "http://a/v1/events"])
         method = pick(["GET", "GET", "POST", "HEAD", "OPTIONS", "TRACE", "PROPFIND", "get", "M" * 300])
-        return Draft(Door.OTHER, method, target, body=pick([b"", b"x" * 100]) if method == "POST" else b"")
+        # What is no method of ours is answered in the form of those that are.
+        door = Door.CONNECT if target.startswith(SERVICE_PREFIX) else Door.OTHER
+        return Draft(door, method, target, body=pick([b"", b"x" * 100]) if method == "POST" else b"")
 
     # MARK: Writing
 
@@ -241,8 +245,10 @@ class Grammar:
         is_large = (len(head) > SAFE_HEAD_BYTES or len(headers) > SAFE_FIELDS
                     or len(body) > SAFE_BODY_BYTES)
         framing = draft.framing if not is_large else Framing.LARGE
-        if any(name in ("Upgrade", "Expect") for name, _ in headers) or "#" in draft.target:
-            # An upgrade may be taken or not, and a body may be waited for or not.
+        if (any(name in ("Upgrade", "Expect") for name, _ in headers) or "#" in draft.target
+                or draft.method not in KNOWN_METHODS):
+            # An upgrade may be taken or not, a body may be waited for or not, and a method that no
+            # specification has may be read or not.
             framing = Framing.BROKEN
         return Request(head + body, draft.door, framing, draft.method, is_last,
                        draft.events if framing is Framing.WHOLE else None)

@@ -84,12 +84,14 @@ final class HTTP1Handler: ChannelDuplexHandler {
     /// unknown.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard self.phase != .over else { return }
+        switch error {
+        case let error as HTTPParserError where context.channel.isActive:
+            self.refuse(Self.answer(error), context)
+        // Bytes behind those that it could not read, which are answered in their turn.
+        case ByteToMessageDecoderError.dataReceivedInErrorState: break
         // A peer that went away in the middle of a request is told nothing.
-        guard let error = error as? HTTPParserError, context.channel.isActive else {
-            context.close(promise: nil)
-            return
+        default: context.close(promise: nil)
         }
-        self.refuse(Self.answer(error), context)
     }
 
     private static func answer(_ error: HTTPParserError) -> DoorResponse {

@@ -15,6 +15,9 @@ final class ProtocolChooser: ChannelInboundHandler, RemovableChannelHandler {
     /// Adds the handlers of HTTP/2, or of HTTP/1.
     private let add: (_ isHTTP2: Bool) throws -> Void
     private var first = ByteBuffer()
+    private var isChosen = false
+    /// What was read while the first bytes were passed on.
+    private var waiting = CircularBuffer<ByteBuffer>()
     private var deadline: Scheduled<Void>?
 
     init(
@@ -41,12 +44,16 @@ final class ProtocolChooser: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !self.isChosen else { return self.waiting.append(self.unwrapInboundIn(data)) }
         self.first.writeImmutableBuffer(self.unwrapInboundIn(data))
         let start = self.first.readableBytesView.prefix(Self.preface.count)
         let isHTTP2 = Self.preface.starts(with: start)
         // A part of the preface may become either.
         guard !isHTTP2 || start.count == Self.preface.count else { return }
         self.deadline?.cancel()
+        // From here on this method may be reentered: if a handler that is added here writes and the
+        // write fails, the channel reads what is left. Those bytes come behind these.
+        self.isChosen = true
         do {
             try self.add(isHTTP2)
         } catch {
@@ -54,6 +61,9 @@ final class ProtocolChooser: ChannelInboundHandler, RemovableChannelHandler {
             return
         }
         context.fireChannelRead(self.wrapInboundOut(self.first))
+        while !self.waiting.isEmpty {
+            context.fireChannelRead(self.wrapInboundOut(self.waiting.removeFirst()))
+        }
         context.fireChannelReadComplete()
         context.pipeline.syncOperations.removeHandler(self, promise: nil)
     }
