@@ -284,6 +284,9 @@ class Grammar:
 
     def broken(self, draft: Draft) -> Request:
         """What is no request of HTTP/1.1, or asks for what no server need do."""
+        if draft.method == "HEAD":
+            # Nobody would know whether its answer has a body.
+            draft.method = "POST"
         chance = self.chance
         headers = [*draft.headers, ("Content-Length", str(len(draft.body)))]
         head = head_of(draft, [("Host", "127.0.0.1"), *headers])
@@ -310,7 +313,7 @@ class Grammar:
         data = chance.choice(forms) + draft.body
         # A server may speak HTTP/2 to who begins with its preface: its frames are read elsewhere.
         framing = Framing.CUT if data.startswith(b"PRI ") else Framing.BROKEN
-        return Request(data, draft.door, framing, "POST" if draft.method == "HEAD" else draft.method)
+        return Request(data, draft.door, framing, draft.method)
 
 
 def header_text(value: str) -> str:
