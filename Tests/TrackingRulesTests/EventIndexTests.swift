@@ -234,7 +234,7 @@ struct EventIndexTests {
             var bytes = payload
             bytes[entry + HitEncoding.factsOffset] = facts
             // The highest bit is the source's.
-            let isKnown = facts & 0x7f >> 2 < 3 && facts & 3 < 3
+            let isKnown = (facts & 0x7f) >> 2 < 3 && facts & 3 < 3
             #expect(Self.isDamaged(bytes) != isKnown, "\(facts)")
         }
     }
