@@ -305,7 +305,9 @@ HTTP_ATTACKS = {
     "http-slow-heads": Attack(slow_heads, MANY, is_http=True),
     "http-slow-bodies": Attack(slow_bodies, MANY, is_http=True),
     "http-many-connections": Attack(
-        many_connections, ("--set=http.max_per_address=2000", "--set=http.max_connections=2000"),
+        # Both ports' connections have to fit the limit of open files.
+        many_connections, ("--set=http.max_per_address=2000", "--set=http.max_connections=2000",
+                           "--set=connections.max=1000"),
         files=1024, is_http=True),
     "http-pipelining": Attack(pipelining, is_http=True),
     "http-unread-answers": Attack(unread_answers, is_http=True),

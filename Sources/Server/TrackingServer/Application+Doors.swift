@@ -60,7 +60,7 @@ extension Application {
                 .events,
                 EventsDoor(
                     calls: calls, limits: configuration.limits, corsOrigins: origins,
-                    pageOrigins: pageOrigins)),
+                    pageOrigins: pageOrigins, bulk: ingest.bulkThreads)),
         ])
     }
 }

@@ -13,16 +13,23 @@ package struct EventsDoor: DoorHandler {
     private let calls: any CallServing
     private let limits: Limits
     private let crossOrigin: CrossOrigin
+    private let bulk: (any TaskExecutor)?
+
+    /// From so many bytes on a body is read and answered by `bulk`: a thousand of the shortest
+    /// events, with an answer fifty times as long.
+    private static let bulkBytes = 4 << 10
 
     /// A door to the events of a server with these limits.
     ///
     /// - Parameters:
     ///   - corsOrigins: the origins of web pages that may send; `*` for all.
     ///   - pageOrigins: those of the live page, once they are known; nil if it may not send.
+    ///   - bulk: where long bodies are read and answered; nil for where a request's task runs.
     package init(
         calls: any CallServing, limits: Limits, corsOrigins: [String] = [],
-        pageOrigins: (@Sendable () -> [String])? = nil
+        pageOrigins: (@Sendable () -> [String])? = nil, bulk: (any TaskExecutor)? = nil
     ) {
+        self.bulk = bulk
         self.calls = calls
         self.limits = limits
         self.crossOrigin = CrossOrigin(origins: corsOrigins, page: pageOrigins)
@@ -45,10 +52,13 @@ package struct EventsDoor: DoorHandler {
         switch request.path {
         case "/v1/events":
             if let other = Self.answer(request, besides: [.post]) { return other }
-            do throws(Problem) {
-                return try await self.record(request)
-            } catch {
-                return error.response()
+            let isLong = request.body.readableBytes >= Self.bulkBytes
+            return await withTaskExecutorPreference(isLong ? self.bulk : nil) {
+                do throws(Problem) {
+                    return try await self.record(request)
+                } catch {
+                    return error.response()
+                }
             }
         case "/v1", "/v1/":
             return Self.answer(request, besides: [.get, .head]) ?? DoorGreeting.answer(request)

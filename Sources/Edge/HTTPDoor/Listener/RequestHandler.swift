@@ -170,11 +170,8 @@ final class RequestHandler: ChannelInboundHandler {
         let sendsBody = self.request?.method != .head && response.body.readableBytes > 0
         let head = self.head(of: response, isWhole: isWhole)
         self.finishRequest()
-        // Before the end is written: with it, a request that waited behind this one may begin.
-        self.phase = self.isStream || !isWhole ? .over : .waiting
         self.watch(context)
         context.write(self.wrapOutboundOut(.head(head)), promise: nil)
-        if sendsBody { context.write(self.wrapOutboundOut(.body(response.body)), promise: nil) }
         let written = context.eventLoop.makePromise(of: Void.self)
         let timer = self.answerTimer
         written.futureResult.whenComplete { _ in
@@ -182,12 +179,32 @@ final class RequestHandler: ChannelInboundHandler {
             timer?.cancel()
         }
         self.port.count(tally)
-        context.writeAndFlush(self.wrapOutboundOut(.end(nil)), promise: written)
+        let phase = self.isStream || !isWhole ? Phase.over : .waiting
+        if sendsBody, phase == .waiting, response.body.readableBytes > BufferedCall.freeBytes {
+            // A request that waited behind this one begins once the peer has taken the answer, or
+            // those of a peer that reads none would pile up.
+            let taken = context.eventLoop.makePromise(of: Void.self)
+            taken.futureResult.assumeIsolated().whenComplete { _ in
+                self.writeEnd(phase, written, context)
+            }
+            context.writeAndFlush(self.wrapOutboundOut(.body(response.body)), promise: taken)
+            return
+        }
+        if sendsBody { context.write(self.wrapOutboundOut(.body(response.body)), promise: nil) }
+        self.writeEnd(phase, written, context)
         guard self.isStream, !isWhole else { return }
         // Lets a client that still sends stop, and use the answer (RFC 9113, section 8.1).
         context.triggerUserOutboundEvent(
             NIOHTTP2FramePayloadToHTTPEvent.reset(code: .noError), promise: nil)
         context.close(promise: nil)
+    }
+
+    private func writeEnd(
+        _ phase: Phase, _ written: EventLoopPromise<Void>, _ context: ChannelHandlerContext
+    ) {
+        // Before the end is written: with it, a request that waited behind this one may begin.
+        if self.phase != .over { self.phase = phase }
+        context.writeAndFlush(self.wrapOutboundOut(.end(nil)), promise: written)
     }
 
     /// Counts a large answer until it is written, as the gRPC port does.
