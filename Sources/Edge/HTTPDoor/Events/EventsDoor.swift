@@ -54,6 +54,8 @@ package struct EventsDoor: DoorHandler {
             if let other = Self.answer(request, besides: [.post]) { return other }
             let isLong = request.body.readableBytes >= Self.bulkBytes
             return await withTaskExecutorPreference(isLong ? self.bulk : nil) {
+                // Its client went away while it waited for a thread: nobody reads an answer.
+                if Task.isCancelled { return DoorResponse(status: .serviceUnavailable) }
                 do throws(Problem) {
                     return try await self.record(request)
                 } catch {

@@ -142,6 +142,8 @@ final class RequestHandler: ChannelInboundHandler {
         let (doors, loop) = (self.port.doors, context.eventLoop)
         let own = NIOLoopBound((self, context), eventLoop: loop)
         self.work = Task {
+            // Its client went away while it waited for a thread.
+            if Task.isCancelled { return }
             let response = await doors.answer(request)
             loop.execute {
                 let (handler, context) = own.value
