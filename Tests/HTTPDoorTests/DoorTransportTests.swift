@@ -84,6 +84,10 @@ struct DoorTransportTests {
                 var end = end
                 end.metadata.addString("yes", forKey: "completed")
                 return end
+            },
+            credentials: { metadata, _ in
+                metadata[stringValues: "x-api-key"].contains("wrong")
+                    ? (Status(code: .unauthenticated, message: "wrong"), ["refused": "key"]) : nil
             })
         let server = GRPCServer(transport: transport, services: [service])
         return try await withThrowingTaskGroup(of: Void.self) { group in
@@ -195,5 +199,15 @@ struct DoorTransportTests {
     func closing() async throws {
         let transport = try await self.served { $0 }
         #expect(await transport.serve(self.call(Echo.echo)).status.message == "closing")
+    }
+
+    @Test("credentials that are refused are told of before a call")
+    func credentials() async throws {
+        try await self.served { transport in
+            let refusal = transport.refusal(of: ["x-api-key": "wrong"], from: DoorPeer())
+            #expect(refusal?.message == nil && refusal?.status.code == .unauthenticated)
+            #expect(refusal?.metadata == ["refused": "key"])
+            #expect(transport.refusal(of: ["x-api-key": "right"], from: DoorPeer()) == nil, "right")
+        }
     }
 }

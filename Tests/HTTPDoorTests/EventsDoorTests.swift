@@ -348,6 +348,23 @@ struct EventsDoorTests {
         #expect(statuses.isSubset(of: [200, 400]) && statuses.count == 2, "\(statuses)")
     }
 
+    // MARK: Credentials
+
+    @Test("a body costs nothing where the credentials are refused")
+    func refused() async throws {
+        let refusal = DoorAnswer(
+            message: nil, status: Status(code: .unauthenticated, message: "no key"))
+        let calls = FakeCalls(refusal: refusal)
+        for body in ["[]", "no JSON", #"{"eventId":"a"}"#] {
+            let response = await EventsDoor(calls: calls, limits: Limits()).answer(
+                DoorRequest(
+                    method: .post, path: "/v1/events", headers: [.contentType: "application/json"],
+                    body: ByteBuffer(string: body)))
+            #expect(response.status == .unauthorized)
+        }
+        #expect(calls.calls.isEmpty)
+    }
+
     // MARK: Pages
 
     @Test("a page of a listed origin may send, and read its answer; another may not")

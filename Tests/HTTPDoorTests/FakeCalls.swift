@@ -12,9 +12,13 @@ internal import TrackingRules
 final class FakeCalls: CallServing {
     private let received = Mutex<[DoorCall]>([])
     private let failure: DoorAnswer?
+    private let refusal: DoorAnswer?
 
-    /// With a failure, each call fails with it.
-    init(failure: DoorAnswer? = nil) { self.failure = failure }
+    /// With a failure, each call fails with it; with a refusal, no credentials are taken.
+    init(failure: DoorAnswer? = nil, refusal: DoorAnswer? = nil) {
+        self.failure = failure
+        self.refusal = refusal
+    }
 
     /// The calls so far.
     var calls: [DoorCall] { self.received.withLock { $0 } }
@@ -24,6 +28,8 @@ final class FakeCalls: CallServing {
         guard let message = self.calls.last?.message else { return [] }
         return Self.events(of: message)
     }
+
+    func refusal(of metadata: Metadata, from peer: DoorPeer) -> DoorAnswer? { self.refusal }
 
     func serve(_ call: DoorCall) async -> DoorAnswer {
         self.received.withLock { $0.append(call) }

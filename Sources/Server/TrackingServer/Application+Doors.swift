@@ -16,7 +16,8 @@ extension Application {
         guard let address = configuration.http.address else { return nil }
         let limits = Self.messageLimits(configuration, ingest)
         let transport = DoorTransport(
-            limits: limits, ending: EdgeTrailers.ending(onRefusal: ingest.metrics.countRefusal))
+            limits: limits, ending: EdgeTrailers.ending(onRefusal: ingest.metrics.countRefusal),
+            credentials: Self.credentialCheck(parts))
         let server = GRPCServer(
             transport: transport,
             services: try Self.services(parts),
@@ -39,6 +40,22 @@ extension Application {
                 page?.offerTestEvents(at: url)
                 onListening(url)
             })
+    }
+
+    /// Checks credentials as `AuthenticationInterceptor` does, for methods with the usual scope.
+    private static func credentialCheck(_ parts: ServedParts) -> DoorTransport.CredentialCheck {
+        let (authenticator, metrics) = (parts.access.authenticator, parts.ingest.metrics)
+        return { metadata, certificate in
+            do throws(CredentialRefusal) {
+                _ = try authenticator?.principal(
+                    metadata, certificate: certificate, needsScope: true)
+                return nil
+            } catch {
+                let error = ServiceError(error)
+                metrics.countRefusal(error.reason)
+                return EdgeTrailers.end(error.status)
+            }
+        }
     }
 
     /// Every door, the first that takes a request first: that of postbacks takes all of its hosts.

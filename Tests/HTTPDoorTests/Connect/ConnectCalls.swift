@@ -13,6 +13,8 @@ internal import Synchronization
 final class ConnectCalls: CallServing {
     private let served = Mutex<[DoorCall]>([])
     private let answer: @Sendable (DoorCall) -> DoorAnswer
+    /// What all credentials come to; nil: they are taken.
+    let refusal = Mutex<DoorAnswer?>(nil)
 
     init(_ answer: @escaping @Sendable (DoorCall) -> DoorAnswer) { self.answer = answer }
 
@@ -36,6 +38,10 @@ final class ConnectCalls: CallServing {
     }
 
     var calls: [DoorCall] { self.served.withLock { $0 } }
+
+    func refusal(of metadata: Metadata, from peer: DoorPeer) -> DoorAnswer? {
+        self.refusal.withLock { $0 }
+    }
 
     func serve(_ call: DoorCall) async -> DoorAnswer {
         self.served.withLock { $0.append(call) }

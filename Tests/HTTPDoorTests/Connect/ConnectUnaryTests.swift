@@ -7,6 +7,7 @@ internal import HTTPTypes
 internal import NIOCore
 internal import SightlineProtos
 internal import SwiftProtobuf
+internal import Synchronization
 internal import Testing
 internal import WireFormat
 
@@ -25,6 +26,28 @@ struct ConnectUnaryTests {
         let response = await self.door(calls).answer(request)
         #expect(calls.calls.isEmpty)
         return (try response.json()["code"] as? String ?? "", response.status.code)
+    }
+
+    @Test(
+        "where credentials are refused, no body is read",
+        arguments: [
+            "application/json", "application/proto", "application/grpc-web+proto",
+            "application/grpc-web-text",
+        ])
+    func refused(_ type: String) async throws {
+        let calls = try ConnectCalls(Self.explained)
+        calls.refusal.withLock {
+            $0 = DoorAnswer(message: nil, status: Status(code: .unauthenticated, message: "no"))
+        }
+        let response = await self.door(calls).answer(Sent.post(Sent.record, type, "{".utf8))
+        if type.contains("web") {
+            let name = try #require(HTTPField.Name("grpc-status"))
+            #expect(response.status == .ok && response.headers[name] == "16")
+        } else {
+            #expect(response.status == .unauthorized)
+        }
+        let read = await self.door(calls).answer(Sent.get(Sent.explain, "no query"))
+        #expect(read.status == .unauthorized && calls.calls.isEmpty)
     }
 
     @Test("a call in JSON is answered in JSON")

@@ -31,6 +31,9 @@ private final class ScriptedCalls: CallServing {
 
     var calls: [DoorCall] { self.kept.withLock { $0 } }
 
+    /// Postbacks have no credentials.
+    func refusal(of metadata: Metadata, from peer: DoorPeer) -> DoorAnswer? { nil }
+
     func serve(_ call: DoorCall) async -> DoorAnswer {
         self.kept.withLock { $0.append(call) }
         return self.answer

@@ -6,6 +6,10 @@ package import NIOCore
 package protocol CallServing: Sendable {
     /// The answer of a call. Never throws: an error is a status.
     func serve(_ call: DoorCall) async -> DoorAnswer
+    /// The answer to all calls with these credentials, if they are refused; nil if not. Asked
+    /// before a body is inflated and read, so that it costs a stranger's peer nothing; the service
+    /// checks them all the same.
+    func refusal(of metadata: Metadata, from peer: DoorPeer) -> DoorAnswer?
 }
 
 /// A unary call that came through a door.

@@ -4,6 +4,7 @@ package import HTTP2Edge
 internal import NIOCore
 internal import NIOPosix
 internal import Synchronization
+package import X509
 
 /// A transport of gRPC without a socket: the doors' calls pass the same services and interceptors
 /// as those of the gRPC port.
@@ -17,6 +18,7 @@ package final class DoorTransport: ServerTransport, CallServing {
 
     private let limits: MessageLimits
     private let ending: CallEnding
+    private let credentials: CredentialCheck
     private let state = Mutex(State())
     /// Ends once calls are served, and once none is and none will be.
     private let (ready, readiness) = AsyncStream.makeStream(of: Void.self)
@@ -28,14 +30,22 @@ package final class DoorTransport: ServerTransport, CallServing {
         var isStopping = false
     }
 
+    /// The end of all calls with a call's metadata and its peer's certificate, if the credentials
+    /// are refused; nil if not.
+    package typealias CredentialCheck = @Sendable (Metadata, Certificate?) -> CallEnding.End?
+
     /// Creates a transport.
     ///
     /// - Parameters:
     ///   - limits: the limits on messages, as of the gRPC port, and the counter of those that wait.
     ///   - ending: words and counts the ends of calls.
-    package init(limits: MessageLimits, ending: CallEnding) {
+    ///   - credentials: checks them ahead of a call.
+    package init(
+        limits: MessageLimits, ending: CallEnding, credentials: @escaping CredentialCheck
+    ) {
         self.limits = limits
         self.ending = ending
+        self.credentials = credentials
     }
 
     /// Returns once calls are served.
@@ -61,6 +71,13 @@ package final class DoorTransport: ServerTransport, CallServing {
             return state.openCalls == 0
         }
         if isOver { self.stop.finish() }
+    }
+
+    /// The answer to all calls with these credentials, if they are refused.
+    package func refusal(of metadata: Metadata, from peer: DoorPeer) -> DoorAnswer? {
+        self.credentials(metadata, peer.certificate).map {
+            DoorAnswer(message: nil, status: $0.status, metadata: $0.metadata)
+        }
     }
 
     /// Serves a call, at most until its deadline.

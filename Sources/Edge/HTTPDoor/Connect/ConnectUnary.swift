@@ -23,6 +23,7 @@ struct ConnectUnary: Sendable {
                     "connect-protocol-version",
                     "\"\(ConnectRefusal.shown(version))\" is unknown: send 1, or leave it out")
             }
+            if let refusal = self.refusal(of: request) { return Self.failure(refusal) }
             let body = try DoorBody.body(of: request, maxBytes: codec.maxBytes)
             return try await self.call(method, body, codec: codec, of: request)
         } catch { return Self.failure(error.answer) }
@@ -37,6 +38,7 @@ struct ConnectUnary: Sendable {
                     .methodNotAllowed, "\(method.descriptor.method) records: call it by POST",
                     [.allow: "POST"])
             }
+            if let refusal = self.refusal(of: request) { return Self.failure(refusal) }
             let query = try ConnectQuery(request.query ?? "")
             guard let codec = query.encoding.flatMap(MessageCodec.init(rawValue:)) else {
                 return .words(.unsupportedMediaType, "query: send encoding=json or encoding=proto")
@@ -47,6 +49,10 @@ struct ConnectUnary: Sendable {
             response.headers[.cacheControl] = "no-store"
             return response
         } catch { return Self.failure(error.answer) }
+    }
+
+    private func refusal(of request: DoorRequest) -> DoorAnswer? {
+        self.calls.refusal(of: Metadata(of: request.headers), from: request.peer)
     }
 
     /// The answer to a stream: none is served, and the protocol says so in the body.

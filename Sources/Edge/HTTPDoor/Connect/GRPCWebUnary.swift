@@ -11,11 +11,15 @@ struct GRPCWebUnary: Sendable {
         let answer: DoorAnswer
         do throws(ConnectRefusal) {
             let method = try ConnectMethod.at(request.path)
+            let metadata = Metadata(of: request.headers)
+            if let refusal = self.calls.refusal(of: metadata, from: request.peer) {
+                return Self.response(refusal, form: form)
+            }
             let message = try Self.message(of: request, form: form)
             answer = await self.calls.serve(
                 DoorCall(
-                    method: method.descriptor, metadata: Metadata(of: request.headers),
-                    message: message, peer: request.peer))
+                    method: method.descriptor, metadata: metadata, message: message,
+                    peer: request.peer))
         } catch { answer = error.answer }
         return Self.response(
             answer.status.code == .ok && answer.message == nil

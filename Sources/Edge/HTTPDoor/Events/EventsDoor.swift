@@ -52,6 +52,10 @@ package struct EventsDoor: DoorHandler {
         switch request.path {
         case "/v1/events":
             if let other = Self.answer(request, besides: [.post]) { return other }
+            let metadata = Metadata(of: request.headers)
+            if let refusal = self.calls.refusal(of: metadata, from: request.peer) {
+                return Problem(refusal).response()
+            }
             let isLong = request.body.readableBytes >= Self.bulkBytes
             return await withTaskExecutorPreference(isLong ? self.bulk : nil) {
                 // Its client went away while it waited for a thread: nobody reads an answer.

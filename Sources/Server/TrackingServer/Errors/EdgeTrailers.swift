@@ -51,7 +51,8 @@ enum EdgeTrailers {
         }
     }
 
-    private static func end(_ status: GoogleRPCStatus) -> CallEnding.End {
+    /// The end of a call, as `ending` words it.
+    static func end(_ status: GoogleRPCStatus) -> CallEnding.End {
         (
             Status(code: Status.Code(status.code), message: status.message),
             status.rpcErrorMetadata
