@@ -188,6 +188,7 @@ enum SourceRules {
         "ReportPage.swift": "words of the template", "ReportSheet.swift": "columns",
         "RowErasure.swift": "the oids of tables",
         "SinkCursors.swift": "sinks", "SinkSpan.swift": "headers of W3C",
+        "UpstreamMessage.swift": "names of header fields, in ASCII by HTTP's rule",
         "WebhookAnswer.swift": "the ids of hits in hex",
     ]
 

@@ -1,9 +1,11 @@
 // Calls of a door that names the principal itself, at a server that asks for credentials.
 @testable internal import Credentials
 internal import GRPCCore
+internal import GRPCProtobuf
 internal import HTTPDoor
 internal import Logging
 internal import SightlineProtos
+internal import TestSupport
 internal import Testing
 @testable internal import TrackingServer
 
@@ -13,12 +15,17 @@ struct NamedPrincipalTests {
         named: Principal?, metadata: Metadata = [:],
         method: MethodDescriptor = Sightline_V1_TrackingService.Method.RecordEvents.descriptor
     ) async throws -> Principal? {
-        var configuration = AuthConfiguration()
-        configuration.modes = [.mtls]
-        let interceptor = AuthenticationInterceptor(
-            try await Authenticator(
-                configuration, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }),
-            openReflection: false)
+        let interceptor = try await TestDirectory.with { directory in
+            var configuration = AuthConfiguration()
+            configuration.modes = [.keys]
+            configuration.keysFile = directory + "/keys.jsonl"
+            try KeysFile(path: configuration.keysFile).update { _ in }
+            return AuthenticationInterceptor(
+                try await Authenticator(
+                    configuration,
+                    logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }),
+                openReflection: false)
+        }
         return try await withServerContextRPCCancellationHandle { handle in
             var context = ServerContext(
                 descriptor: method, remotePeer: "ipv4:192.0.2.1:1", localPeer: "http",
@@ -53,7 +60,7 @@ struct NamedPrincipalTests {
     @Test("a call of a door that names none has to have credentials")
     func unnamed() async throws {
         for metadata in [[:], ["tenant": "acme"], ["principal": "acme"]] as [Metadata] {
-            let error = await #expect(throws: RPCError.self) {
+            let error = await #expect(throws: GoogleRPCStatus.self) {
                 _ = try await Self.principal(named: nil, metadata: metadata)
             }
             #expect(error?.code == .unauthenticated)

@@ -21,8 +21,8 @@ package struct ReportQuery: Sendable, Equatable {
     /// Whether hits count by when they happened, as their devices' clocks say, and not by when they
     /// were received. Then the hits themselves are read, without those that were deleted.
     package var isByOccurrence = false
-    /// Only hits whose events reached the server so; nil for all. Then the hits themselves are read,
-    /// since no count knows it.
+    /// Only hits whose events reached the server so; nil for all. Then the hits themselves are
+    /// read, since no count knows it.
     package var source: EventSource?
     /// The zone in which days begin and times are shown.
     package var zone = ReportZone.utc

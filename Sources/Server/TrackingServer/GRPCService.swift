@@ -87,8 +87,8 @@ struct GRPCService: Service {
     }
 
     private func drain() async {
-        // Throws where serving has ended without a shutdown, as where the port is taken: then nobody
-        // is told of a drain.
+        // Throws where serving has ended without a shutdown, as where the port is taken: then
+        // nobody is told of a drain.
         let isShutdown = (try? await gracefulShutdown()) != nil
         if isShutdown { self.onDrain() }
         // NOT_SERVING comes first, so that load balancers move on before streams announce their

@@ -51,7 +51,7 @@ package struct BackendCheck: Sendable {
     ///
     /// - Parameter report: called with the outcome of each.
     /// - Returns: whether nothing was wrong.
-    /// - Throws: `BackendAbsence` if there is no answer to the first Hello, or the error of `report`.
+    /// - Throws: `BackendAbsence` if there is no answer to the first Hello, or `report`'s error.
     package func run(_ report: (Outcome) throws -> Void) async throws -> Bool {
         do {
             try await self.open(self.journal()).close(inOrder: true)

@@ -12,8 +12,8 @@ struct BackendCommand: AsyncParsableCommand {
             Delivers some thousand hits of the tenant sightline-check, of journals that are made \
             up: give it a backend whose data can be thrown away. It breaks streams off, sends hits \
             that may be refused, sends again, sends fast, and says in a sentence what is wrong.
-            Exit 0: nothing is wrong. 1: something is. 69: no backend answers. 74: the output cannot \
-            be written.
+            Exit 0: nothing is wrong. 1: something is. 69: no backend answers. 74: the output \
+            cannot be written.
             """)
 
     @Option(help: "The backend, HOST:PORT.")

@@ -21,8 +21,8 @@ package enum EventSource: UInt8, Sendable, CaseIterable {
         self = UInt8(exactly: number).flatMap(Self.init(rawValue:)) ?? .api
     }
 
-    /// The source of a stored event. One that cannot be parsed, which no build has stored, counts as
-    /// the API's.
+    /// The source of a stored event. One that cannot be parsed, which no build has stored, counts
+    /// as the API's.
     package init(of event: Bytes) {
         let view = try? EventView(event)
         self.init(number: view?.source ?? 0)

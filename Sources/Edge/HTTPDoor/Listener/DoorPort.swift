@@ -58,8 +58,8 @@ struct DoorPort: Sendable {
         ])
     }
 
-    /// The guard answers PINGs and ends idle and old connections, as on the gRPC port; the library's
-    /// handler ends a connection gracefully when it is told to.
+    /// The guard answers PINGs and ends idle and old connections, as on the gRPC port; the
+    /// library's handler ends a connection gracefully when it is told to.
     private func addHTTP2(to channel: any Channel, _ connection: DoorConnection) throws {
         try self.admission.addGuard(to: channel, connection.shares)
         let ending = NIOHTTP2ServerConnectionManagementHandler(

@@ -1,8 +1,8 @@
 internal import HTTPTypes
 
 extension DoorResponse {
-    /// An answer of the port itself, with the reason of docs/errors.md that goes with its status. It
-    /// repeats nothing that a client has sent.
+    /// An answer of the port itself, with the reason of docs/errors.md that goes with its status.
+    /// It repeats nothing that a client has sent.
     ///
     /// - Parameters:
     ///   - detail: what is wrong, the rule and the fix.

@@ -36,7 +36,7 @@ package final class PostbackUpstream: UpstreamForwarding {
         settings.httpVersion = .http1Only
         settings.timeout.connect = TimeAmount(configuration.upstreamTimeout)
         settings.timeout.read = TimeAmount(configuration.upstreamTimeout)
-        // The shares bound the requests: a request that has its place may not wait for a connection.
+        // The shares bound the requests: one that has its place may not wait for a connection.
         settings.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit =
             Self.sharesFactor * configuration.maxUpstreamRequests
         settings.connectionPool.retryConnectionEstablishment = false

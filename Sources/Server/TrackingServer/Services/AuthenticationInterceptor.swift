@@ -32,7 +32,7 @@ struct AuthenticationInterceptor: ServerInterceptor {
         guard !self.openServices.contains(context.descriptor.service.fullyQualifiedService) else {
             return try await next(request, context)
         }
-        // A door that names the principal has no credentials to check: see `ServerContext.principal`.
+        // A door that names the principal has no credentials to check.
         if context.namedPrincipal != nil { return try await next(request, context) }
         let principal = try self.principal(
             request, context.peerCertificate,
