@@ -163,8 +163,7 @@ verify: build-tests clients ## All that searches for long: kills, power cuts, fa
 	@Scripts/verify
 
 run: release ## Serve on 127.0.0.1:50051, and HTTP on 8080, with ./sightline-data
-	.build/release/sightline serve --listen 127.0.0.1:50051 --http 127.0.0.1:8080 \
-		--data-dir sightline-data
+	.build/release/sightline serve --listen 127.0.0.1:50051 --http 127.0.0.1:8080 --data-dir sightline-data
 
 demo: ## From a fresh clone to hits in a database, on a temporary directory
 	@Scripts/demo
