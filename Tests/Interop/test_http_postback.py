@@ -8,6 +8,7 @@ import http.server
 import itertools
 import json
 import random
+import socket
 import threading
 import time
 import urllib.parse
@@ -396,8 +397,12 @@ def test_adobe_down_or_slow_gives_503_in_the_sdks_time(make_server, adobe, mirro
     for target, status in (("/r/?id=h1,2,2&mcId=1", postback), ("/locations/", 503)):
         assert ask(port, target).status == status
     adobe.close()
-    for target, status in (("/r/?id=h2,2,2&mcId=1", postback), ("/locations/", 503)):
-        assert ask(port, target).status == status
+    # Held, and refusing: no other server takes the port meanwhile.
+    with socket.socket() as held:
+        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        held.bind(("127.0.0.1", int(adobe.address.rpartition(":")[2])))
+        for target, status in (("/r/?id=h2,2,2&mcId=1", postback), ("/locations/", 503)):
+            assert ask(port, target).status == status
     server.wait_for_hits(2)
 
 

@@ -90,6 +90,8 @@ package final class DoorTransport: ServerTransport, CallServing {
         let timeout: TimeAmount?
         switch CallTimeout.take(from: &metadata) {
         case .none: timeout = nil
+        // Or an answer that is quick would come in spite of it.
+        case .after(.nanoseconds(0)): return self.refuse(.deadlinePassed)
         case .after(let time): timeout = time
         case .malformed(let value): return self.refuse(.timeout(CallTimeout.shown(value)))
         }
