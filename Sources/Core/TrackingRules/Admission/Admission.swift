@@ -245,9 +245,7 @@ private struct Draft {
         let start = self.keptEvents.count
         self.keptEvents.append(contentsOf: event.bytes)
         // What judges it again asks it for its source.
-        if let source = self.source {
-            self.keptEvents.append(contentsOf: source.field(behind: event))
-        }
+        self.source?.append(to: &self.keptEvents, behind: event)
         return KeptEvent(
             bytes: start..<self.keptEvents.count, names: EventNames(event),
             subjectID: event.subjectID.text)
@@ -283,6 +281,8 @@ private struct Draft {
         }
         let keys = event.keys(tenant: self.tenant, facts)
         let source = self.source ?? EventSource(number: event.source)
+        var more = raw?.field ?? []
+        source.append(to: &more, behind: event)
         self.acceptedEvents.append(
             AcceptedEvent(
                 key: keys.fact, notification: keys.notification, judgement: judgement,
@@ -292,7 +292,7 @@ private struct Draft {
         self.entries.appendEntry(
             key: keys.fact, facts: HitEncoding.facts(facts.product, facts.platform, source),
             kinds: judgement.hits, warnings: judgement.warnings, index: index,
-            event: event.bytes, more: (raw?.field ?? []) + source.field(behind: event))
+            event: event.bytes, more: more)
         if self.eventTrace == nil, !event.traceparent.isEmpty {
             self.eventTrace = TraceContext(
                 traceparent: event.traceparent, tracestate: event.tracestate)

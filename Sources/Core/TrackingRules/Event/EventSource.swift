@@ -28,13 +28,13 @@ package enum EventSource: UInt8, Sendable, CaseIterable {
         self.init(number: view?.source ?? 0)
     }
 
-    /// What the server appends to an event, so that later readers find this source: nothing if the
-    /// event says it already. Of a field that occurs twice the last one counts.
-    func field(behind event: EventView) -> [UInt8] {
-        if event.source == Int32(self.rawValue) { return [] }
-        var field: [UInt8] = []
-        field.appendVarint(UInt64(FieldTag.TrackingEvent.source))
-        field.appendVarint(UInt64(self.rawValue))
-        return field
+    /// Appends to the bytes behind an event what makes later readers find this source: nothing if
+    /// the event says it already. Of a field that occurs twice the last one counts.
+    @inline(__always)
+    func append(to bytes: inout [UInt8], behind event: EventView) {
+        // Most events say it, by saying nothing.
+        if event.source == Int32(self.rawValue) { return }
+        bytes.appendVarint(UInt64(FieldTag.TrackingEvent.source))
+        bytes.appendVarint(UInt64(self.rawValue))
     }
 }
