@@ -55,6 +55,7 @@ extension BoundRegister {
             "NATSSink/NATSConfiguration",
             "ServerConfiguration/CampaignServerList", "ServerConfiguration/ConfigurationFile",
             "ServerConfiguration/ConfigurationValues", "ServerConfiguration/HitFilterReading",
+            "ServerConfiguration/MappingList", "ServerConfiguration/MappingList.Item",
             "ServerConfiguration/OpenTelemetryVariables", "ServerConfiguration/PostbackHostList",
             "ServerConfiguration/QuotaFile",
             "ServerConfiguration/Reloader.State", "ServerConfiguration/ServerConfiguration",

@@ -12,7 +12,6 @@ struct CampaignServerList {
     /// What is wrong, each after the words "campaign.servers is …, but".
     private(set) var problems: [String] = []
 
-    private static let maxItems = 1000
     private static let names = ["tenant", "standard", "classic"]
     private static let example =
         "[{tenant: default, standard: 'https://example.campaign.adobe.com'}]"
@@ -31,31 +30,15 @@ struct CampaignServerList {
 
     /// Reads a list; an empty text is an empty list.
     init(_ text: String) {
-        if text.isEmpty { return }
-        // A text that is no YAML is no list either.
-        guard let items = try? Yams.compose(yaml: text)?.sequence else {
-            self.problems = ["it has to be a list, as in \(Self.example)"]
-            return
+        let list = MappingList(text, names: Self.names, example: Self.example)
+        self.problems = list.problems
+        for item in list.items {
+            self.problems += item.problems
+            if let mapping = item.mapping { self.read(mapping, item.place) }
         }
-        guard items.count <= Self.maxItems else {
-            self.problems = ["it has \(items.count) items, and may have \(Self.maxItems) at most"]
-            return
-        }
-        for (index, item) in items.enumerated() { self.read(item, "item \(index + 1)") }
     }
 
-    private mutating func read(_ item: Node, _ place: String) {
-        guard let mapping = item.mapping else {
-            self.problems.append("\(place) has to have keys, as in \(Self.example)")
-            return
-        }
-        for (key, _) in mapping {
-            let name = key.scalar?.string ?? "?"
-            if Self.names.contains(name) { continue }
-            self.problems.append(
-                "\(place) has \"\(name)\", which is none of its keys"
-                    + NearestName.suggestion(for: name, among: Self.names))
-        }
+    private mutating func read(_ mapping: Node.Mapping, _ place: String) {
         guard let tenant = Tenant(mapping["tenant"]?.scalar?.string ?? "") else {
             self.problems.append("\(place): tenant has to have \(Tenant.rule)")
             return
