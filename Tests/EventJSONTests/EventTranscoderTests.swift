@@ -248,7 +248,7 @@ struct EventTranscoderTests {
     func list() throws {
         let text = Array(#"[{"eventId":"a"},{"foo":1},{"eventId":"b"}]"#.utf8)
         try text.withUnsafeBytes { text in
-            var transcoder = EventTranscoder(text)
+            var transcoder = EventTranscoder(text, by: try EventTable.own())
             #expect(transcoder.cursor.start() == UInt8(ascii: "["))
             try transcoder.cursor.enter(depth: 1)
             var faults = 0

@@ -3,6 +3,7 @@ internal import Foundation
 internal import JSON
 internal import SightlineProtos
 internal import SwiftProtobuf
+internal import Testing
 
 /// What became of a text.
 struct Transcoded {
@@ -15,9 +16,13 @@ struct Transcoded {
     init(_ text: String) { self.init(Array(text.utf8)) }
 
     init(_ text: [UInt8]) {
+        guard let table = try? EventTable.own() else {
+            Issue.record("the descriptors are damaged")
+            return
+        }
         // A copy of the exact size, so that a read beyond it can be noticed.
         text.withUnsafeBytes { text in
-            var transcoder = EventTranscoder(text)
+            var transcoder = EventTranscoder(text, by: table)
             do throws(JSONFault) {
                 self.fault = try transcoder.append()
             } catch {

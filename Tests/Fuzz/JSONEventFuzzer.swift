@@ -17,9 +17,12 @@ func fuzzJSONEvent(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 }
 
 private struct JSONEventFuzzer {
+    private static let table = try? EventTable.own()
+
     func run(_ text: [UInt8]) {
         text.withUnsafeBytes { document in
-            var transcoder = EventTranscoder(document)
+            guard let table = Self.table else { return require(false, "there is no table") }
+            var transcoder = EventTranscoder(document, by: table)
             do throws(JSONFault) {
                 let fault = try transcoder.append()
                 require(transcoder.cursor.offset <= text.count, "it reads beyond the text")

@@ -9,7 +9,7 @@ internal import TrackingRules
 
 struct DoorDescriptionTests {
     private func description() async throws -> JSONObject {
-        let door = EventsDoor(calls: FakeCalls(), limits: Limits())
+        let door = try EventsDoor(calls: FakeCalls(), limits: Limits())
         let answer = await door.answer(DoorRequest(method: .get, path: "/v1/openapi.json"))
         #expect(answer.status == .ok && answer.headers[.contentType] == "application/json")
         let json = try JSONValue(payload: Array(answer.body.readableBytesView))
@@ -25,7 +25,7 @@ struct DoorDescriptionTests {
     @Test("every field of an event is described under both of its names, and no other is allowed")
     func fields() async throws {
         let schemas = try await self.part("components", "schemas")
-        for message in EventTable.own.messages {
+        for message in try EventTable.own().messages {
             let schema = try #require(schemas[message.name]?.objectValue)
             let properties = try #require(schema["properties"]?.objectValue)
             #expect(schema["additionalProperties"] == false)

@@ -33,7 +33,7 @@ struct EventsDoorTests {
     ) async throws -> Answer {
         var headers = headers
         if let type { headers[.contentType] = type }
-        let door = EventsDoor(calls: self.calls, limits: limits)
+        let door = try EventsDoor(calls: self.calls, limits: limits)
         let request = DoorRequest(
             method: .post, path: "/v1/events", query: query, headers: headers,
             body: ByteBuffer(bytes: body))
@@ -290,8 +290,8 @@ struct EventsDoorTests {
 
     private func answer(
         _ method: HTTPRequest.Method, _ path: String, _ headers: HTTPFields = [:]
-    ) async -> DoorResponse {
-        await EventsDoor(calls: self.calls, limits: Limits()).answer(
+    ) async throws -> DoorResponse {
+        try await EventsDoor(calls: self.calls, limits: Limits()).answer(
             DoorRequest(method: method, path: path, headers: headers))
     }
 
@@ -303,30 +303,30 @@ struct EventsDoorTests {
             ("/v1/openapi.json", .delete, "GET, HEAD, OPTIONS"),
         ])
     func methods(path: String, method: HTTPRequest.Method, allowed: String) async throws {
-        let response = await self.answer(method, path)
+        let response = try await self.answer(method, path)
         #expect(response.status == .methodNotAllowed && response.headers[.allow] == allowed)
         #expect(try Self.read(response).reason == "METHOD_NOT_ALLOWED")
-        let options = await self.answer(.options, path)
+        let options = try await self.answer(.options, path)
         #expect(options.status == .noContent && options.headers[.allow] == allowed)
         #expect(options.body.readableBytes == 0)
     }
 
     @Test("GET /v1/ is text for people, or links for whoever wants JSON; HEAD has no body")
     func greeting() async throws {
-        let text = await self.answer(.get, "/v1/", [.accept: "*/*"])
+        let text = try await self.answer(.get, "/v1/", [.accept: "*/*"])
         #expect(String(buffer: text.body).contains("curl --json"))
         #expect(text.headers[.contentType] == "text/plain; charset=utf-8")
-        let links = try Self.read(await self.answer(.get, "/v1", [.accept: "application/json"]))
+        let links = try Self.read(try await self.answer(.get, "/v1", [.accept: "application/json"]))
         #expect(links.json["events"] == "/v1/events")
-        let head = await self.answer(.head, "/v1/")
+        let head = try await self.answer(.head, "/v1/")
         #expect(head.status == .ok && head.body.readableBytes == 0)
     }
 
     @Test("another path below /v1/ is none, and other doors' paths are left to them")
     func paths() async throws {
-        let answer = try Self.read(await self.answer(.get, "/v1/event"))
+        let answer = try Self.read(try await self.answer(.get, "/v1/event"))
         #expect(answer.status == 404 && answer.reason == "PATH_UNKNOWN")
-        let door = EventsDoor(calls: self.calls, limits: Limits())
+        let door = try EventsDoor(calls: self.calls, limits: Limits())
         for path in ["/", "/v10", "/sightline.v1.TrackingService/RecordEvents", "/r/"] {
             #expect(!door.takes(DoorRequest(method: .get, path: path)), "\(path)")
         }
@@ -356,7 +356,7 @@ struct EventsDoorTests {
             message: nil, status: Status(code: .unauthenticated, message: "no key"))
         let calls = FakeCalls(refusal: refusal)
         for body in ["[]", "no JSON", #"{"eventId":"a"}"#] {
-            let response = await EventsDoor(calls: calls, limits: Limits()).answer(
+            let response = try await EventsDoor(calls: calls, limits: Limits()).answer(
                 DoorRequest(
                     method: .post, path: "/v1/events", headers: [.contentType: "application/json"],
                     body: ByteBuffer(string: body)))
@@ -369,7 +369,7 @@ struct EventsDoorTests {
 
     @Test("a page of a listed origin may send, and read its answer; another may not")
     func pages() async throws {
-        let door = EventsDoor(
+        let door = try EventsDoor(
             calls: self.calls, limits: Limits(), corsOrigins: ["https://a.example"])
         func ask(_ method: HTTPRequest.Method, _ origin: String) async -> DoorResponse {
             var headers: HTTPFields = [.contentType: "application/json", .origin: origin]

@@ -8,7 +8,10 @@ internal import sightline
 
 struct NDJSONReaderTests {
     private func read(_ text: String, pieceByteCount: Int = .max) -> [NDJSONLine] {
-        var reader = NDJSONReader()
+        guard var reader = try? NDJSONReader() else {
+            Issue.record("the descriptors are damaged")
+            return []
+        }
         var lines: [NDJSONLine] = []
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
@@ -82,7 +85,7 @@ struct NDJSONReaderTests {
         let bad = try self.bad("{\"eventId\":\"b\",}")
         #expect(bad.reason.contains("a name in quotes") && bad.reason.contains("here is `}`"))
         #expect(try self.bad("{\"a\":1").reason.contains("a comma or the object's end"))
-        var reader = NDJSONReader()
+        var reader = try NDJSONReader()
         let line = reader.feed(Array("{\"a\":\"".utf8) + [0xff] + Array("\"}\n".utf8)).first
         guard case .bad(let invalid) = line else {
             Issue.record("the line is good")

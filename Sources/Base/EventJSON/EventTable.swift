@@ -90,15 +90,12 @@ package struct EventTable: Sendable {
     /// The enums.
     package let enumerations: [Enumeration]
 
-    /// The table of this build.
-    package static let own: EventTable = {
-        do {
-            return try EventTable(EventTableMaker(DescriptorSet.files()))
-        } catch {
-            // They are compiled in: only a build that is broken can have others.
-            fatalError("the descriptors of Protos are damaged: \(error)")
-        }
-    }()
+    /// The table of this build, which is made once.
+    ///
+    /// - Throws: an error of SwiftProtobuf if the descriptors that were compiled in are damaged.
+    package static func own() throws -> EventTable { try Self.made.get() }
+
+    private static let made = Result { try EventTable(EventTableMaker(DescriptorSet.files())) }
 
     init(_ maker: EventTableMaker) throws {
         var maker = maker

@@ -24,7 +24,7 @@ package struct EventTranscoder {
 
     /// The events so far. The caller adds what stands between them.
     package var bytes: [UInt8] = []
-    let table = EventTable.own
+    let table: EventTable
     private(set) var document: Bytes
     /// Where it reads: the caller passes over what stands between events.
     package var cursor: JSONCursor
@@ -33,10 +33,11 @@ package struct EventTranscoder {
     /// For fields that come out of order.
     private var scratch: [UInt8] = []
 
-    /// Creates a transcoder that reads from a byte of the document, which must outlive it.
-    package init(_ document: Bytes, from offset: Int = 0) {
+    /// Creates a transcoder that reads from the first byte of the document, which must outlive it.
+    package init(_ document: Bytes, by table: EventTable) {
+        self.table = table
         self.document = document
-        self.cursor = JSONCursor(document, .event, from: offset)
+        self.cursor = JSONCursor(document, .event)
     }
 
     /// Goes on in another document, which must outlive it.

@@ -29,7 +29,7 @@ extension Application {
                 ends: ConnectionEnds(logger: logger, onEnd: ingest.metrics.count),
                 open: parts.doorConnections),
             connections: parts.doorConnections, tls: try parts.access.certificates?.httpHandlers(),
-            doors: Self.doorSwitch(parts, calls: transport),
+            doors: try Self.doorSwitch(parts, calls: transport),
             logger: logger,
             count: { ingest.metrics.count($0) })
         let page = parts.sendingPage
@@ -59,7 +59,9 @@ extension Application {
     }
 
     /// Every door, the first that takes a request first: that of postbacks takes all of its hosts.
-    private static func doorSwitch(_ parts: ServedParts, calls: any CallServing) -> DoorSwitch {
+    private static func doorSwitch(
+        _ parts: ServedParts, calls: any CallServing
+    ) throws -> DoorSwitch {
         let (configuration, ingest) = (parts.configuration, parts.ingest)
         let origins = configuration.http.corsOrigins
         let pageOrigins = parts.sendingPage.map { page in { @Sendable in page.origins } }
@@ -67,7 +69,7 @@ extension Application {
             configuration.postback, calls: calls,
             upstream: PostbackUpstream(configuration.postback), logger: parts.logger,
             onPostback: { ingest.metrics.count($0) }, onUpstream: { ingest.metrics.count($0) })
-        return DoorSwitch([
+        return try DoorSwitch([
             .init(.postback, postbacks),
             .init(
                 connect: ConnectDoor(

@@ -27,7 +27,8 @@ package struct EventFiles: AsyncSequence, Sendable {
         private var files: ArraySlice<String>
         private let onBadLine: @Sendable (EventOrigin, BadLine) -> Void
         private var open: OpenFile?
-        private var reader = NDJSONReader()
+        /// Of the open file.
+        private var reader: NDJSONReader?
         private var lines: ArraySlice<NDJSONLine> = []
 
         fileprivate init(
@@ -60,11 +61,11 @@ package struct EventFiles: AsyncSequence, Sendable {
             guard let open = self.open else {
                 guard let name = self.files.popFirst() else { return false }
                 self.open = try OpenFile(name)
-                self.reader = NDJSONReader()
+                self.reader = try NDJSONReader()
                 return true
             }
             guard let bytes = try await open.read() else {
-                if let last = self.reader.finish() {
+                if let last = self.reader?.finish() {
                     // The next call finds the file's end again, and then closes the file.
                     self.lines = [last]
                     return true
@@ -72,7 +73,7 @@ package struct EventFiles: AsyncSequence, Sendable {
                 self.open = nil
                 return true
             }
-            self.lines = self.reader.feed(bytes)[...]
+            self.lines = (self.reader?.feed(bytes) ?? [])[...]
             return true
         }
     }

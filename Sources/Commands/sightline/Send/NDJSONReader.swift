@@ -37,12 +37,15 @@ package struct NDJSONReader: Sendable {
     /// What editors put before a text in UTF-8.
     private static let byteOrderMark: [UInt8] = [0xef, 0xbb, 0xbf]
 
+    private let table: EventTable
     private var unfinished: [UInt8] = []
     private var lineCount = 0
     private var isOverlong = false
 
     /// Creates a reader at line 1.
-    package init() {}
+    ///
+    /// - Throws: an error of SwiftProtobuf if the descriptors that were compiled in are damaged.
+    package init() throws { self.table = try EventTable.own() }
 
     /// Parses further bytes; returns the completed lines. Empty lines are counted but not returned.
     package mutating func feed(_ bytes: some Collection<UInt8>) -> [NDJSONLine] {
@@ -110,7 +113,7 @@ package struct NDJSONReader: Sendable {
     private func transcode(into bytes: inout [UInt8]) throws(JSONFault) -> EventFault? {
         let result = self.unfinished.withUnsafeBytes { line in
             Result { () throws(JSONFault) in
-                var transcoder = EventTranscoder(line)
+                var transcoder = EventTranscoder(line, by: self.table)
                 let fault = try transcoder.append()
                 try transcoder.cursor.finish()
                 return (fault, transcoder.bytes)

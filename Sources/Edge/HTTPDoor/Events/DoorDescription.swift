@@ -6,37 +6,45 @@ internal import WireFormat
 
 /// `GET /v1/openapi.json`: what the door takes and answers, as OpenAPI 3.1. The events are
 /// described by the table that they are read by.
-enum DoorDescription {
-    private static let text = JSONValue.object(document).text + "\n"
+struct DoorDescription: Sendable {
+    private let text: ByteBuffer
 
-    /// The description.
-    static func answer(_ request: DoorRequest) -> DoorResponse {
-        DoorResponse(
-            status: .ok, headers: [.contentType: "application/json"],
-            body: request.method == .head ? ByteBuffer() : ByteBuffer(string: Self.text))
+    /// Describes the events of a table.
+    init(_ table: EventTable) {
+        let document = Self.document(Self.schemas(of: table))
+        self.text = ByteBuffer(string: JSONValue.object(document).text + "\n")
     }
 
-    private static let document: JSONObject = [
-        "openapi": "3.1.0",
-        "info": [
-            "title": "Sightline", "version": "1",
-            "summary": "Records push-tracking events.",
-            "description": .string("How to use it: \(Documentation.page("http.md"))"),
-        ],
-        "security": [[:], ["bearer": []], ["key": []]],
-        "paths": [
-            "/v1/events": ["post": .object(recording)],
-            "/v1/": ["get": .object(page)],
-            "/v1/openapi.json": ["get": .object(description)],
-        ],
-        "components": [
-            "securitySchemes": [
-                "bearer": ["type": "http", "scheme": "bearer"],
-                "key": ["type": "apiKey", "in": "header", "name": "x-api-key"],
+    /// The description.
+    func answer(_ request: DoorRequest) -> DoorResponse {
+        DoorResponse(
+            status: .ok, headers: [.contentType: "application/json"],
+            body: request.method == .head ? ByteBuffer() : self.text)
+    }
+
+    private static func document(_ schemas: JSONObject) -> JSONObject {
+        [
+            "openapi": "3.1.0",
+            "info": [
+                "title": "Sightline", "version": "1",
+                "summary": "Records push-tracking events.",
+                "description": .string("How to use it: \(Documentation.page("http.md"))"),
             ],
-            "schemas": .object(schemas),
-        ],
-    ]
+            "security": [[:], ["bearer": []], ["key": []]],
+            "paths": [
+                "/v1/events": ["post": .object(recording)],
+                "/v1/": ["get": .object(page)],
+                "/v1/openapi.json": ["get": .object(description)],
+            ],
+            "components": [
+                "securitySchemes": [
+                    "bearer": ["type": "http", "scheme": "bearer"],
+                    "key": ["type": "apiKey", "in": "header", "name": "x-api-key"],
+                ],
+                "schemas": .object(schemas),
+            ],
+        ]
+    }
 
     // MARK: Paths
 
@@ -158,8 +166,8 @@ enum DoorDescription {
         return .object(schema)
     }
 
-    private static let schemas: JSONObject = {
-        var schemas = EventTable.own.schemas
+    private static func schemas(of table: EventTable) -> JSONObject {
+        var schemas = table.schemas
         schemas["Events"] = [
             "description": "One event, an array of them, or an object that has the array.",
             "oneOf": [
@@ -172,7 +180,7 @@ enum DoorDescription {
         ]
         for (name, schema) in answers { schemas[name] = schema }
         return schemas
-    }()
+    }
 
     private static let answers: [(String, JSONValue)] = {
         let count: JSONValue = ["type": "integer", "minimum": 0]

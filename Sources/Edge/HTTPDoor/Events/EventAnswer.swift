@@ -12,16 +12,20 @@ struct EventAnswer {
     private let message: Sightline_V1_RecordEventsResponse
     private let faults: [Int: EventRequest.Fault]
     private let reportsAccepted: Bool
+    private let table: EventTable
 
     /// The media type.
     static let mediaType = "application/json"
 
-    /// Reads the answer's message; `faults` says more of events that are none.
+    /// Reads the answer's message; `faults` says more of events that are none, and the table has
+    /// the names of fields in JSON.
     ///
     /// - Throws: an error of SwiftProtobuf if it is none.
     init(
-        _ message: ByteBuffer, faults: [Int: EventRequest.Fault], reportsAccepted: Bool
+        _ message: ByteBuffer, faults: [Int: EventRequest.Fault], reportsAccepted: Bool,
+        by table: EventTable
     ) throws {
+        self.table = table
         self.message = try Sightline_V1_RecordEventsResponse(
             serializedBytes: Array(message.readableBytesView))
         self.faults = faults
@@ -76,7 +80,7 @@ struct EventAnswer {
         ]
         let eventID = fault?.eventID ?? result.eventID
         if !eventID.isEmpty { members["eventId"] = .string(eventID) }
-        let violations = fault.map { [Self.violation($0)] } ?? result.violations.map(Self.violation)
+        let violations = fault.map { [Self.violation($0)] } ?? result.violations.map(self.violation)
         let lists: [(String, [JSONValue])] = [
             ("violations", violations.map { .object($0) }),
             ("hits", result.hits.map { .string(EnumNames.hitKind.name(of: $0.rawValue)) }),
@@ -86,9 +90,9 @@ struct EventAnswer {
         return members
     }
 
-    private static func violation(_ violation: Sightline_V1_FieldViolation) -> JSONObject {
+    private func violation(_ violation: Sightline_V1_FieldViolation) -> JSONObject {
         [
-            "field": .string(EventTable.own.jsonPath(of: violation.field)),
+            "field": .string(self.table.jsonPath(of: violation.field)),
             "code": .string(EnumNames.violationCode.name(of: violation.code.rawValue)),
             "description": .string(violation.description_p),
         ]

@@ -39,7 +39,9 @@ struct EventRequest {
     /// Reads a body.
     ///
     /// - Throws: a problem of the body as a whole.
-    init(_ body: Bytes, _ form: EventForm, limits: Limits) throws(Problem) {
+    init(
+        _ body: Bytes, _ form: EventForm, by table: EventTable, limits: Limits
+    ) throws(Problem) {
         self.limits = limits
         let start = body.starts(with: Self.mark) ? Self.mark.count : 0
         let whole = body
@@ -48,7 +50,7 @@ struct EventRequest {
             throw .malformed(
                 "the body is empty: send an event in JSON, an array of them, or one in each line")
         }
-        var transcoder = EventTranscoder(body)
+        var transcoder = EventTranscoder(body, by: table)
         transcoder.bytes.reserveCapacity(min(body.count, limits.requestBytes))
         switch form {
         case .lines: try self.readLines(of: body, &transcoder)

@@ -1,3 +1,4 @@
+internal import EventJSON
 internal import GRPCCore
 internal import HTTPTypes
 internal import NIOCore
@@ -12,6 +13,8 @@ internal import WireFormat
 package struct EventsDoor: DoorHandler {
     private let calls: any CallServing
     private let limits: Limits
+    private let table: EventTable
+    private let description: DoorDescription
     private let crossOrigin: CrossOrigin
     private let bulk: (any TaskExecutor)?
 
@@ -25,10 +28,13 @@ package struct EventsDoor: DoorHandler {
     ///   - corsOrigins: the origins of web pages that may send; `*` for all.
     ///   - pageOrigins: those of the live page, once they are known; nil if it may not send.
     ///   - bulk: where long bodies are read and answered; nil for where a request's task runs.
+    /// - Throws: an error of SwiftProtobuf if the descriptors that were compiled in are damaged.
     package init(
         calls: any CallServing, limits: Limits, corsOrigins: [String] = [],
         pageOrigins: (@Sendable () -> [String])? = nil, bulk: (any TaskExecutor)? = nil
-    ) {
+    ) throws {
+        self.table = try EventTable.own()
+        self.description = DoorDescription(self.table)
         self.bulk = bulk
         self.calls = calls
         self.limits = limits
@@ -69,7 +75,7 @@ package struct EventsDoor: DoorHandler {
         case "/v1", "/v1/":
             return Self.answer(request, besides: [.get, .head]) ?? DoorGreeting.answer(request)
         case "/v1/openapi.json":
-            return Self.answer(request, besides: [.get, .head]) ?? DoorDescription.answer(request)
+            return Self.answer(request, besides: [.get, .head]) ?? self.description.answer(request)
         default:
             return Problem(
                 .notFound, "PATH_UNKNOWN",
@@ -117,8 +123,9 @@ package struct EventsDoor: DoorHandler {
             throw Problem(answer)
         }
         do {
-            return try EventAnswer(message, faults: events.faults, reportsAccepted: reportsAccepted)
-                .response()
+            let answer = try EventAnswer(
+                message, faults: events.faults, reportsAccepted: reportsAccepted, by: self.table)
+            return answer.response()
         } catch {
             throw Problem(
                 .internalServerError, "INTERNAL_FAILURE",
@@ -135,7 +142,7 @@ package struct EventsDoor: DoorHandler {
         guard form != .protobuf else { return (body, [:]) }
         let request = body.withUnsafeReadableBytes { bytes in
             Result { () throws(Problem) in
-                try EventRequest(bytes, form, limits: self.limits)
+                try EventRequest(bytes, form, by: self.table, limits: self.limits)
             }
         }
         let events = try request.get()
