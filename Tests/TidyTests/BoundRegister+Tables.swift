@@ -118,6 +118,7 @@ extension BoundRegister {
                 because:
                     "an entry for each tenant or line that has something there; what they have "
                     + "is bounded"),
+            "HTTPDoor/UpstreamPlaces", "HTTPDoor/UpstreamPlaces.Host",
             "Operations/SubjectEraser", "Pacing/SharedBound", "Pacing/TenantShares",
             "Pacing/FirstComeLine",
             "Pacing/LeastFirst",

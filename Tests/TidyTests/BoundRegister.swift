@@ -77,7 +77,8 @@ enum BoundRegister {
             ),
             "health.max_watchers"),
         BoundRow(
-            .shares(test: "an address with all places upstream leaves another its half"),
+            .shares(
+                test: "a host whose many addresses have all places leaves another host its half"),
             "postback.upstream_requests"),
         BoundRow(
             .shares(

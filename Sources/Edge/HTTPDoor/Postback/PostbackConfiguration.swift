@@ -75,8 +75,9 @@ package struct PostbackConfiguration: KeyedConfiguration, Equatable {
             "seconds that an answer of postback.upstream may take; the SDKs wait 5"),
         .number(
             "postback.upstream_requests", \.maxUpstreamRequests, 1...10_000,
-            "requests to postback.upstream that may be under way, of which each of N peers' "
-                + "addresses may have the N-th part in any case; further ones get 503",
+            "requests to postback.upstream that may be under way, of which each of N hosts may "
+                + "have the N-th part in any case, and of that each of M peers' addresses the "
+                + "M-th part; further ones get 503",
             unit: "requests"),
         .number(
             "postback.upstream_bytes", \.maxUpstreamBytes, (1 << 10)...(64 << 20),

@@ -4,26 +4,25 @@ internal import AsyncHTTPClient
 internal import HTTP2Edge
 internal import NIOCore
 internal import NIOSSL
-internal import Pacing
 internal import Synchronization
 
 /// A client of Campaign's servers, with connections that are kept. It follows no redirect, tries
 /// nothing twice, and holds at most `postback.upstream_requests` answers of
 /// `postback.upstream_bytes` each.
 package final class PostbackUpstream: UpstreamForwarding {
-    /// What the shares of a million addresses may have at most together, in bounds: 2 + ln N.
+    /// What a million addresses of a host may have at most together, in bounds: 2 + ln N.
     private static let sharesFactor = 16
 
     private let client: HTTPClient
     private let timeout: Duration
     private let maxBytes: Int
-    /// Requests under way, by the addresses that asked: one of them may not take all places.
-    private let underWay: Mutex<TenantShares>
+    /// Those of the requests under way.
+    private let places: Mutex<UpstreamPlaces>
 
     /// A client that connects with its first request.
     package init(_ configuration: PostbackConfiguration) {
         self.timeout = configuration.upstreamTimeout
-        self.underWay = Mutex(TenantShares(bound: configuration.maxUpstreamRequests))
+        self.places = Mutex(UpstreamPlaces(configuration.maxUpstreamRequests))
         self.maxBytes = configuration.maxUpstreamBytes
         var settings = HTTPClient.Configuration()
         if !configuration.upstreamRoots.isEmpty {
@@ -36,7 +35,7 @@ package final class PostbackUpstream: UpstreamForwarding {
         settings.httpVersion = .http1Only
         settings.timeout.connect = TimeAmount(configuration.upstreamTimeout)
         settings.timeout.read = TimeAmount(configuration.upstreamTimeout)
-        // The shares bound the requests: one that has its place may not wait for a connection.
+        // The places bound the requests: one that has its place may not wait for a connection.
         settings.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit =
             Self.sharesFactor * configuration.maxUpstreamRequests
         settings.connectionPool.retryConnectionEstablishment = false
@@ -56,9 +55,10 @@ package final class PostbackUpstream: UpstreamForwarding {
             return (nil, .unfit)
         }
         guard !UpstreamMessage.hasPassedHere(request) else { return (nil, .circle) }
-        let peer = RemotePeer.key(of: request.peer.address)
-        guard self.underWay.withLock({ $0.take(1, for: peer) }) else { return (nil, .busy) }
-        defer { self.underWay.withLock { $0.giveBack(1, of: peer) } }
+        let (host, address) = (Array(request.host.utf8), RemotePeer.key(of: request.peer.address))
+        guard self.places.withLock({ $0.take(host: host, address: address) })
+        else { return (nil, .busy) }
+        defer { self.places.withLock { $0.giveBack(host: host, address: address) } }
         do {
             let response = try await self.send(message)
             return (response, response == nil ? .tooLarge : .answered)
