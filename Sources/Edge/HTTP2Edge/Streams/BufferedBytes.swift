@@ -83,6 +83,7 @@ package final class BufferedCall: Sendable {
     package let connection: ConnectionShares
     fileprivate let number: UInt64
     private let total: BufferedBytes
+    /// Negative once the call is closed: whatever is added then counts for nothing.
     private let bytes = Atomic(0)
     /// The share of the tenant, once it is known.
     private let tenantShare = AtomicLazyReference<SharedBound.Share>()
@@ -104,7 +105,7 @@ package final class BufferedCall: Sendable {
     package var metadata: Metadata { [BufferedBytes.field: "\(self.number)"] }
 
     /// The bytes of this call that wait at present.
-    var count: Int { self.bytes.load(ordering: .relaxed) }
+    var count: Int { max(0, self.bytes.load(ordering: .relaxed)) }
 
     /// Counts the call's bytes as a tenant's, those that have come and those that will. Called
     /// once, before any are taken.
@@ -119,9 +120,10 @@ package final class BufferedCall: Sendable {
 
     /// Adds received bytes.
     ///
-    /// - Returns: whether the call's share has room for them.
+    /// - Returns: whether the call's share has room for them; false once it is closed.
     package func add(_ bytes: Int) -> Bool {
         let (before, after) = self.bytes.wrappingAdd(bytes, ordering: .relaxed)
+        guard before >= 0 else { return false }
         let counted = Self.counted(after) &- Self.counted(before)
         guard counted > 0 else { return true }
         let tenantShare = self.tenantShare.load()
@@ -154,9 +156,11 @@ package final class BufferedCall: Sendable {
         }
     }
 
-    /// Removes the remaining bytes. Nothing may be added afterwards.
+    /// Removes the remaining bytes. A request of the HTTP port may end while its call begins on
+    /// another thread: what is added afterwards counts for nothing, as nobody would remove it.
     package func close() {
-        self.take(.max)
+        let own = self.bytes.exchange(Int.min / 2, ordering: .relaxed)
+        self.remove(Self.counted(own))
         // The reader may have taken bytes as they were being counted.
         let left = self.likelyBytes.exchange(0, ordering: .relaxed)
         self.likelyShare.remove(left)
