@@ -156,6 +156,17 @@ def test_a_path_without_a_door_says_what_this_port_is(shared):
     assert after[label] == before[label] + 4
 
 
+@pytest.mark.parametrize("path", [b"/v1/", b"/v1/openapi.json"])
+def test_head_says_the_length_of_the_body_that_get_has(shared, path):
+    with Connection(shared) as connection:
+        connection.send(b"HEAD ", path, b" HTTP/1.1\r\n", HOST, b"\r\n")
+        status, head, _ = connection.answer(has_body=False)
+        connection.send(b"GET ", path, b" HTTP/1.1\r\n", HOST, b"\r\n")
+        _, fields, body = connection.answer()
+    assert status == 200 and int(head["content-length"]) == len(body) > 0
+    assert head["content-type"] == fields["content-type"]
+
+
 CHUNKED = b"Transfer-Encoding: chunked\r\n"
 SMUGGLED = {
     "a length and a coding": (400, NOWHERE + b"Content-Length: 5\r\n" + CHUNKED

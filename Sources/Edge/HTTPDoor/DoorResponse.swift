@@ -1,7 +1,8 @@
 package import HTTPTypes
 package import NIOCore
 
-/// What the door answers to a request; the listener adds `content-length`.
+/// What the door answers to a request; the listener adds `content-length`. An answer to HEAD is
+/// that to GET, whose body the listener leaves out.
 package struct DoorResponse: Sendable {
     /// The status.
     package var status: HTTPResponse.Status

@@ -16,10 +16,9 @@ struct DoorDescription: Sendable {
     }
 
     /// The description.
-    func answer(_ request: DoorRequest) -> DoorResponse {
+    func answer() -> DoorResponse {
         DoorResponse(
-            status: .ok, headers: [.contentType: "application/json"],
-            body: request.method == .head ? ByteBuffer() : self.text)
+            status: .ok, headers: [.contentType: "application/json"], body: self.text)
     }
 
     private static func document(_ schemas: JSONObject) -> JSONObject {

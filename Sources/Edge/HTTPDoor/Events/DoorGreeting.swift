@@ -32,7 +32,7 @@ enum DoorGreeting {
         let type = isJSON ? "application/json" : "text/plain; charset=utf-8"
         return DoorResponse(
             status: .ok, headers: [.contentType: type, .vary: "Accept"],
-            body: request.method == .head ? ByteBuffer() : ByteBuffer(string: body))
+            body: ByteBuffer(string: body))
     }
 
     private static let links =

@@ -75,7 +75,7 @@ package struct EventsDoor: DoorHandler {
         case "/v1", "/v1/":
             return Self.answer(request, besides: [.get, .head]) ?? DoorGreeting.answer(request)
         case "/v1/openapi.json":
-            return Self.answer(request, besides: [.get, .head]) ?? self.description.answer(request)
+            return Self.answer(request, besides: [.get, .head]) ?? self.description.answer()
         default:
             return Problem(
                 .notFound, "PATH_UNKNOWN",

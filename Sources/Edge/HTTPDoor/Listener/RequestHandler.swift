@@ -163,14 +163,15 @@ final class RequestHandler: ChannelInboundHandler {
         _ response: DoorResponse, _ context: ChannelHandlerContext, isWhole: Bool = true
     ) {
         let (response, release) = self.held(response)
+        let isHead = self.request?.method == .head
+        let sendsBody = !isHead && response.body.readableBytes > 0
         let tally = DoorTally(
             door: self.request.map(self.port.doors.door) ?? .other,
             status: response.status.code,
             receivedBytes: self.request?.body.readableBytes ?? 0,
-            sentBytes: response.body.readableBytes,
+            sentBytes: sendsBody ? response.body.readableBytes : 0,
             nanoseconds: (context.eventLoop.now - self.start).nanoseconds)
-        let sendsBody = self.request?.method != .head && response.body.readableBytes > 0
-        let head = self.head(of: response, isWhole: isWhole)
+        let head = self.head(of: response, isHead: isHead, isWhole: isWhole)
         self.finishRequest()
         self.watch(context)
         context.write(self.wrapOutboundOut(.head(head)), promise: nil)
@@ -220,10 +221,16 @@ final class RequestHandler: ChannelInboundHandler {
         return (response, { share.remove(bytes) })
     }
 
-    private func head(of response: DoorResponse, isWhole: Bool) -> HTTPResponse {
+    private func head(
+        of response: DoorResponse, isHead: Bool, isWhole: Bool
+    ) -> HTTPResponse {
         var head = HTTPResponse(status: response.status, headerFields: response.headers)
         let hasBody = response.status != .noContent && response.status != .notModified
-        if hasBody { head.headerFields[.contentLength] = "\(response.body.readableBytes)" }
+        // An answer to HEAD that was passed on has no body, and the length of the one left out.
+        let hasLength = isHead && head.headerFields[.contentLength] != nil
+        if hasBody, !hasLength {
+            head.headerFields[.contentLength] = "\(response.body.readableBytes)"
+        }
         head.headerFields[.date] = HTTPDate.text()
         head.headerFields[.xContentTypeOptions] = "nosniff"
         if head.headerFields[.cacheControl] == nil { head.headerFields[.cacheControl] = "no-store" }

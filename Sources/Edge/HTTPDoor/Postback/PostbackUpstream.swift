@@ -81,7 +81,8 @@ package final class PostbackUpstream: UpstreamForwarding {
         return try await withThrowingTaskGroup(of: DoorResponse?.self) { group in
             group.addTask {
                 let answer = try await self.client.execute(message, deadline: deadline)
-                return try await UpstreamMessage.response(answer, maxBytes: self.maxBytes)
+                return try await UpstreamMessage.response(
+                    answer, to: message.method, maxBytes: self.maxBytes)
             }
             group.addTask {
                 try await Task.sleep(for: self.timeout)

@@ -38,16 +38,18 @@ enum UpstreamMessage {
         .get, .head, .post, .put, .patch, .delete, .options,
     ]
 
-    /// An answer with its body; nil if that is too large.
+    /// An answer with its body; nil if that is too large. One to HEAD keeps the length of the body
+    /// that GET would have.
     static func response(
-        _ answer: HTTPClientResponse, maxBytes: Int
+        _ answer: HTTPClientResponse, to method: HTTPMethod, maxBytes: Int
     ) async throws -> DoorResponse? {
         var fields = HTTPFields()
         for (name, value) in answer.headers {
             guard let name = HTTPField.Name(name) else { continue }
             fields.append(HTTPField(name: name, value: value))
         }
-        let hops = Self.hops(fields)
+        var hops = Self.hops(fields)
+        if method == .HEAD { hops.remove("content-length") }
         for name in fields.map(\.name) where hops.contains(name.canonicalName) {
             fields[name] = nil
         }
