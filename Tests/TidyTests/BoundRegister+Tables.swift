@@ -51,7 +51,7 @@ extension BoundRegister {
             "CampaignSink/CampaignConfiguration", "ConfigurationKeys/ConfigurationProblems",
             "Credentials/AuthConfiguration", "Credentials/Reader",
             "HTTP2Edge/ConnectionConfiguration", "HTTPDoor/HTTPConfiguration",
-            "HTTPDoor/PostbackConfiguration",
+            "HTTPDoor/PostbackConfiguration", "HTTPDoor/PostbackLog",
             "NATSSink/NATSConfiguration",
             "ServerConfiguration/CampaignServerList", "ServerConfiguration/ConfigurationFile",
             "ServerConfiguration/ConfigurationValues", "ServerConfiguration/HitFilterReading",
@@ -78,7 +78,7 @@ extension BoundRegister {
             "Telemetry/LogRecord", "Telemetry/SpanRecord"),
         BoundRow(
             .one("the program, which fixes its size"), "Delivery/DeadLetterLog",
-            "EventJSON/EventTableMaker", "HTTP2Edge/ConnectionEnds.State", "HTTPDoor/PostbackLog",
+            "EventJSON/EventTableMaker", "HTTP2Edge/ConnectionEnds.State",
             "Operations/Quarantine", "SinkKit/ProtoDescriptors",
             "SinkKit/ProtoJSONSchema",
             "Telemetry/HistogramSeries", "Telemetry/MetricsRegistry",

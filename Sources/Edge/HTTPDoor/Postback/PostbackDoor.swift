@@ -44,7 +44,7 @@ package struct PostbackDoor: DoorHandler {
         self.calls = calls
         self.upstream = upstream
         self.quotas = AddressQuotas(rate: configuration.perAddressPerSecond, now: now)
-        self.log = PostbackLog(logger: logger)
+        self.log = PostbackLog(logger: logger, hosts: configuration.hosts.count)
         self.onPostback = onPostback
         self.onUpstream = onUpstream
     }
