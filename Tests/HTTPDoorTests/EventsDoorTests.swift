@@ -111,6 +111,30 @@ struct EventsDoorTests {
         #expect(Array(call.metadata[stringValues: "cookie"]).isEmpty)
     }
 
+    /// An empty array by Python's gzip (no time).
+    private static let compressed: [UInt8] = [
+        0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0x8b, 0x8e, 0x05, 0x00,
+        0x29, 0xbb, 0x4c, 0x0d, 0x02, 0x00, 0x00, 0x00,
+    ]
+
+    @Test(
+        "a long body, and a compressed one, which may become long, is read in bulk and no other",
+        arguments: [
+            (Array("[]".utf8), nil, false), (Self.compressed, "gzip", true),
+            (Array("[\(String(repeating: " ", count: 4094))]".utf8), nil, true),
+            (Array("[\(String(repeating: " ", count: 4093))]".utf8), nil, false),
+        ] as [([UInt8], String?, Bool)])
+    func bulk(body: [UInt8], encoding: String?, isBulk: Bool) async throws {
+        let bulk = CountingExecutor()
+        let door = EventsDoor(calls: self.calls, limits: Limits(), bulk: bulk)
+        var headers: HTTPFields = [.contentType: "application/json"]
+        headers[.contentEncoding] = encoding
+        let answer = await door.answer(
+            DoorRequest(
+                method: .post, path: "/v1/events", headers: headers, body: ByteBuffer(bytes: body)))
+        #expect(answer.status == .ok && (bulk.count > 0) == isBulk)
+    }
+
     // MARK: Verdicts
 
     @Test("an event that cannot be read is rejected at its place, and the others go on")

@@ -50,6 +50,24 @@ struct ConnectUnaryTests {
         #expect(read.status == .unauthorized && calls.calls.isEmpty)
     }
 
+    @Test("a body is decompressed in bulk, and a short one is read at once")
+    func bulk() async throws {
+        // "{}" by Python's gzip (no time).
+        let compressed: [UInt8] = [
+            0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0xab, 0xae, 0x05, 0x00,
+            0x43, 0xbf, 0xa6, 0xa3, 0x02, 0x00, 0x00, 0x00,
+        ]
+        let bulk = CountingExecutor()
+        let door = ConnectDoor(
+            calls: try ConnectCalls(Self.explained), corsOrigins: [], bulk: bulk)
+        let short = await door.answer(Sent.post(Sent.explain, "application/json", "{}".utf8))
+        #expect(short.status == .ok && bulk.count == 0)
+        var request = Sent.post(Sent.explain, "application/json", compressed)
+        request.headers[.contentEncoding] = "gzip"
+        #expect(await door.answer(request).status == .ok)
+        #expect(bulk.count > 0)
+    }
+
     @Test("a call in JSON is answered in JSON")
     func json() async throws {
         let calls = try ConnectCalls(Self.explained)

@@ -24,7 +24,10 @@ struct ConnectUnary: Sendable {
                     "\"\(ConnectRefusal.shown(version))\" is unknown: send 1, or leave it out")
             }
             if let refusal = self.refusal(of: request) { return Self.failure(refusal) }
-            let body = try DoorBody.body(of: request, maxBytes: codec.maxBytes)
+            let isCompressed = request.headers[.contentEncoding] != nil
+            let body = try await self.run(inBulk: isCompressed) { () throws(ConnectRefusal) in
+                try DoorBody.body(of: request, maxBytes: codec.maxBytes)
+            }
             return try await self.call(method, body, codec: codec, of: request)
         } catch { return Self.failure(error.answer) }
     }
@@ -94,15 +97,23 @@ struct ConnectUnary: Sendable {
         return response
     }
 
-    /// Runs what is done with each byte of a message where it delays no other call.
+    /// Decodes or writes a message where it delays no other call.
     private func coded(
         _ bytes: ByteBuffer, by codec: MessageCodec,
         _ work: @Sendable (ByteBuffer) throws(ConnectRefusal) -> ByteBuffer
     ) async throws(ConnectRefusal) -> ByteBuffer {
-        guard codec == .json, bytes.readableBytes >= Self.bulkBytes, let bulk = self.bulk
-        else { return try work(bytes) }
-        return try await withTaskExecutorPreference(bulk) { () throws(ConnectRefusal) in
+        let isLong = codec == .json && bytes.readableBytes >= Self.bulkBytes
+        return try await self.run(inBulk: isLong) { () throws(ConnectRefusal) in
             try work(bytes)
+        }
+    }
+
+    private func run(
+        inBulk: Bool, _ work: @Sendable () throws(ConnectRefusal) -> ByteBuffer
+    ) async throws(ConnectRefusal) -> ByteBuffer {
+        guard inBulk, let bulk = self.bulk else { return try work() }
+        return try await withTaskExecutorPreference(bulk) { () throws(ConnectRefusal) in
+            try work()
         }
     }
 

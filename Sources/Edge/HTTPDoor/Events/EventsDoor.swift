@@ -19,7 +19,8 @@ package struct EventsDoor: DoorHandler {
     private let bulk: (any TaskExecutor)?
 
     /// From so many bytes on a body is read and answered by `bulk`: a thousand of the shortest
-    /// events, with an answer fifty times as long.
+    /// events, with an answer fifty times as long. A compressed one always is, as it may become a
+    /// thousand times as long.
     private static let bulkBytes = 4 << 10
 
     /// A door to the events of a server with these limits.
@@ -62,7 +63,9 @@ package struct EventsDoor: DoorHandler {
             if let refusal = self.calls.refusal(of: metadata, from: request.peer) {
                 return Problem(refusal).response()
             }
-            let isLong = request.body.readableBytes >= Self.bulkBytes
+            let isLong =
+                request.body.readableBytes >= Self.bulkBytes
+                || request.headers[.contentEncoding] != nil
             return await withTaskExecutorPreference(isLong ? self.bulk : nil) {
                 // Its client went away while it waited for a thread: nobody reads an answer.
                 if Task.isCancelled { return DoorResponse(status: .serviceUnavailable) }
