@@ -60,4 +60,21 @@ struct AddressQuotasTests {
         #expect(quotas.takes(Self.peer("ipv4:192.0.2.6:1")))
         #expect(quotas.count == 1)
     }
+
+    @Test("a table in which few may be forgotten is looked through once a second, not more often")
+    func sweeps() {
+        let count = 100
+        let quotas = self.quotas(1, maxAddresses: count)
+        // Once the table is full, one address after another may be forgotten, each in its turn.
+        let taken = (0..<2 * count).map { number in
+            self.time.pass(milliseconds: 10)
+            return quotas.takes(Self.peer("ipv4:192.0.2.\(number):1"))
+        }
+        #expect(quotas.count == count && taken.prefix(count).allSatisfy { $0 })
+        // One has the place of an address that was forgotten, and the next the rate of all others.
+        #expect(taken.dropFirst(count).count { $0 } == 2)
+        self.time.pass(milliseconds: 1000)
+        #expect(quotas.takes(Self.peer("ipv4:192.0.2.250:1")))
+        #expect(quotas.count < count, "all but a few were forgotten")
+    }
 }

@@ -13,11 +13,14 @@ final class AddressQuotas: Sendable {
     /// Addresses that are remembered. Those beyond it share one bucket.
     static let maxAddresses = 10_000
 
+    /// The part of the table that a sweep has to forget at least, or else it was a poor one.
+    private static let poorPart = 8
+
     private struct Table {
         var buckets: [[UInt8]: TokenBucket] = [:]
         var others: TokenBucket
-        /// When a sweep last found nothing to forget.
-        var failedSweep: UInt64?
+        /// When a sweep last found little to forget.
+        var poorSweep: UInt64?
     }
 
     /// - Parameters:
@@ -58,16 +61,18 @@ final class AddressQuotas: Sendable {
         return true
     }
 
-    /// Forgets full buckets, which are as good as new; false if there is none. At most once a
-    /// second, since the table may be long.
+    /// Forgets full buckets, which are as good as new; false if there is none. The table may be
+    /// long: after a sweep that leaves it nearly full the next one is a second later, so that a new
+    /// address costs a few entries at most.
     private static func sweep(_ table: inout Table, now: UInt64) -> Bool {
-        if let last = table.failedSweep, now &- last < 1_000_000_000 { return false }
+        if let last = table.poorSweep, now &- last < 1_000_000_000 { return false }
         let count = table.buckets.count
         for (key, bucket) in table.buckets {
             var bucket = bucket
             if bucket.isFull(now: now) { table.buckets[key] = nil }
         }
-        table.failedSweep = table.buckets.count < count ? nil : now
-        return table.buckets.count < count
+        let forgotten = count - table.buckets.count
+        table.poorSweep = forgotten < count / Self.poorPart ? now : nil
+        return forgotten > 0
     }
 }
