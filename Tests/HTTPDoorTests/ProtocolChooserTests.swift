@@ -33,7 +33,7 @@ struct ProtocolChooserTests {
         let reader = Reader(more: more)
         var chosen: [Bool] = []
         try channel.pipeline.syncOperations.addHandler(
-            ProtocolChooser(timeout: .seconds(1), onEnd: { _ in }) { isHTTP2 in
+            ProtocolChooser(deadline: .distantFuture, onEnd: { _ in }) { isHTTP2 in
                 chosen.append(isHTTP2)
                 try channel.pipeline.syncOperations.addHandler(reader)
             })

@@ -26,21 +26,22 @@ struct DoorPort: Sendable {
         guard let shares = try self.admission.admit(channel) else { return }
         if let tls = self.tls { try self.admission.addTLS(try tls(), to: channel) }
         let connection = DoorConnection(channel, shares)
-        let chooser = ProtocolChooser(
-            timeout: TimeAmount(self.configuration.headerTimeout), onEnd: self.onEnd
-        ) { isHTTP2 in
+        let deadline = channel.eventLoop.now + TimeAmount(self.configuration.headerTimeout)
+        let chooser = ProtocolChooser(deadline: deadline, onEnd: self.onEnd) { isHTTP2 in
             // A peer that reads no answers is read no further: answers would pile up.
             try channel.pipeline.syncOperations.addHandler(BackPressureHandler())
             if isHTTP2 {
                 try self.addHTTP2(to: channel, connection)
             } else {
-                try self.addHTTP1(to: channel, connection)
+                try self.addHTTP1(to: channel, connection, deadline)
             }
         }
         try channel.pipeline.syncOperations.addHandler(chooser)
     }
 
-    private func addHTTP1(to channel: any Channel, _ connection: DoorConnection) throws {
+    private func addHTTP1(
+        to channel: any Channel, _ connection: DoorConnection, _ deadline: NIODeadline
+    ) throws {
         var limits = NIOHTTPDecoderLimitConfiguration()
         limits.maxHeaderFieldSize = self.configuration.headerBytes
         limits.maxHeaderListSize = self.configuration.headerBytes
@@ -51,8 +52,8 @@ struct DoorPort: Sendable {
             withEncoderConfiguration: .init(), withDecoderLimitConfiguration: limits)
         try pipeline.addHandlers([
             HTTP1Handler(
-                self.configuration, maxAge: self.admission.drawnAge(), onEnd: self.onEnd,
-                count: self.count),
+                self.configuration, deadline: deadline, maxAge: self.admission.drawnAge(),
+                onEnd: self.onEnd, count: self.count),
             HTTP1ToHTTPServerCodec(secure: self.tls != nil),
             RequestHandler(self, connection, isStream: false),
         ])

@@ -27,7 +27,8 @@ final class HTTP1Handler: ChannelDuplexHandler {
         case over
     }
 
-    private let headerTimeout: TimeAmount
+    /// When the first request's header fields have to be whole.
+    private let deadline: NIODeadline
     private let idleTimeout: TimeAmount
     private let maxAge: TimeAmount
     private let onEnd: (ConnectionEnd) -> Void
@@ -39,10 +40,10 @@ final class HTTP1Handler: ChannelDuplexHandler {
     private var age: Scheduled<Void>?
 
     init(
-        _ configuration: HTTPConfiguration, maxAge: TimeAmount,
+        _ configuration: HTTPConfiguration, deadline: NIODeadline, maxAge: TimeAmount,
         onEnd: @escaping (ConnectionEnd) -> Void, count: @escaping (DoorTally) -> Void
     ) {
-        self.headerTimeout = TimeAmount(configuration.headerTimeout)
+        self.deadline = deadline
         self.idleTimeout = TimeAmount(configuration.idleTimeout)
         self.maxAge = maxAge
         self.onEnd = onEnd
@@ -50,7 +51,7 @@ final class HTTP1Handler: ChannelDuplexHandler {
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
-        self.wait(self.headerTimeout, .handshake, context)
+        self.wait(until: self.deadline, .handshake, context)
         self.age = context.eventLoop.assumeIsolated().scheduleTask(in: self.maxAge) {
             self.onEnd(.age)
             self.isLast = true
@@ -132,7 +133,7 @@ final class HTTP1Handler: ChannelDuplexHandler {
         guard self.isLast else {
             // Before the end is written: with it, a request that waited behind this one may begin.
             self.phase = .waiting
-            self.wait(self.idleTimeout, .idle, context)
+            self.wait(until: context.eventLoop.now + self.idleTimeout, .idle, context)
             return context.write(data, promise: promise)
         }
         self.phase = .over
@@ -180,10 +181,10 @@ final class HTTP1Handler: ChannelDuplexHandler {
 
     /// Ends the connection unless a request's header fields are whole in time.
     private func wait(
-        _ time: TimeAmount, _ end: ConnectionEnd, _ context: ChannelHandlerContext
+        until deadline: NIODeadline, _ end: ConnectionEnd, _ context: ChannelHandlerContext
     ) {
         self.waiting?.cancel()
-        self.waiting = context.eventLoop.assumeIsolated().scheduleTask(in: time) {
+        self.waiting = context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) {
             self.onEnd(end)
             context.close(promise: nil)
         }

@@ -10,7 +10,7 @@ final class ProtocolChooser: ChannelInboundHandler, RemovableChannelHandler {
     /// The beginning of HTTP/2's preface (RFC 9113, section 3.4): no method of HTTP/1.
     private static let preface = Array("PRI ".utf8)
 
-    private let timeout: TimeAmount
+    private let deadline: NIODeadline
     private let onEnd: (ConnectionEnd) -> Void
     /// Adds the handlers of HTTP/2, or of HTTP/1.
     private let add: (_ isHTTP2: Bool) throws -> Void
@@ -18,28 +18,28 @@ final class ProtocolChooser: ChannelInboundHandler, RemovableChannelHandler {
     private var isChosen = false
     /// What was read while the first bytes were passed on.
     private var waiting = CircularBuffer<ByteBuffer>()
-    private var deadline: Scheduled<Void>?
+    private var timer: Scheduled<Void>?
 
     init(
-        timeout: TimeAmount, onEnd: @escaping (ConnectionEnd) -> Void,
+        deadline: NIODeadline, onEnd: @escaping (ConnectionEnd) -> Void,
         add: @escaping (_ isHTTP2: Bool) throws -> Void
     ) {
-        self.timeout = timeout
+        self.deadline = deadline
         self.onEnd = onEnd
         self.add = add
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
-        self.deadline = context.eventLoop.assumeIsolated().scheduleTask(in: self.timeout) {
+        self.timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: self.deadline) {
             self.onEnd(.handshake)
             context.close(promise: nil)
         }
     }
 
-    func handlerRemoved(context: ChannelHandlerContext) { self.deadline?.cancel() }
+    func handlerRemoved(context: ChannelHandlerContext) { self.timer?.cancel() }
 
     func channelInactive(context: ChannelHandlerContext) {
-        self.deadline?.cancel()
+        self.timer?.cancel()
         context.fireChannelInactive()
     }
 
@@ -50,7 +50,7 @@ final class ProtocolChooser: ChannelInboundHandler, RemovableChannelHandler {
         let isHTTP2 = Self.preface.starts(with: start)
         // A part of the preface may become either.
         guard !isHTTP2 || start.count == Self.preface.count else { return }
-        self.deadline?.cancel()
+        self.timer?.cancel()
         // From here on this method may be reentered: if a handler that is added here writes and the
         // write fails, the channel reads what is left. Those bytes come behind these.
         self.isChosen = true
