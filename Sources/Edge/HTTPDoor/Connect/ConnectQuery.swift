@@ -78,22 +78,13 @@ struct ConnectQuery {
             switch byte {
             case UInt8(ascii: "+"): bytes.append(UInt8(ascii: " "))
             case UInt8(ascii: "%"):
-                guard let high = iterator.next().flatMap(Self.digit),
-                    let low = iterator.next().flatMap(Self.digit)
+                guard let high = iterator.next().flatMap(PercentEncoding.value(ofHex:)),
+                    let low = iterator.next().flatMap(PercentEncoding.value(ofHex:))
                 else { return nil }
                 bytes.append(high << 4 | low)
             default: bytes.append(byte)
             }
         }
         return bytes
-    }
-
-    private static func digit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte &- UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte &- UInt8(ascii: "a") &+ 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte &- UInt8(ascii: "A") &+ 10
-        default: nil
-        }
     }
 }
