@@ -16,7 +16,7 @@ package struct DoorSwitch: Sendable {
         /// Creates a row of the door for Connect and gRPC-Web, which the content type tells apart.
         package init(connect handler: any DoorHandler) {
             self.name = { request in
-                let type = request.headers[.contentType] ?? ""
+                let type = MediaType(of: request.headers).name
                 return type.hasPrefix("application/grpc-web") ? .grpcWeb : .connect
             }
             self.handler = handler
