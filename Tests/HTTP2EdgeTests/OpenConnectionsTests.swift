@@ -34,6 +34,25 @@ struct OpenConnectionsTests {
         #expect(ends.load(ordering: .relaxed) == 1)
     }
 
+    @Test("one that is accepted just as the port closes is told too, once it has its handlers")
+    func late() throws {
+        let connections = OpenConnections()
+        let early = EmbeddedChannel()
+        try early.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+        connections.add(early)
+        let ends = Atomic(0)
+        connections.quiesceAll { ends.add(1, ordering: .relaxed) }
+        let late = EmbeddedChannel()
+        try late.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+        connections.add(late)
+        try late.pipeline.syncOperations.addHandler(Ending())
+        late.embeddedEventLoop.run()
+        #expect(!late.isActive && ends.load(ordering: .relaxed) == 0)
+        connections.closeAll()
+        early.embeddedEventLoop.run()
+        #expect(ends.load(ordering: .relaxed) == 1)
+    }
+
     @Test("all that are open are closed, and those that have gone are not kept")
     func closeAll() throws {
         let connections = OpenConnections()

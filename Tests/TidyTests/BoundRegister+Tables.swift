@@ -111,7 +111,7 @@ extension BoundRegister {
                     "an entry for each open call, stream or connection; their own limits bound "
                     + "them"),
             "HTTP2Edge/BufferedBytes", "HTTP2Edge/ConnectionTable.State",
-            "HTTP2Edge/OpenConnections", "TrackingServer/WaitingShares",
+            "HTTP2Edge/OpenConnections.State", "TrackingServer/WaitingShares",
             "TrackingServer/WaitingShares.Group"),
         BoundRow(
             .common(
