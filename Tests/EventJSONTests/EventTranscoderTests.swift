@@ -84,6 +84,28 @@ struct EventTranscoderTests {
         #expect(found.bytes.isEmpty && found.offset == text.utf8.count)
     }
 
+    @Test(
+        "an object or array in a wrong place is quoted up to a limit, and larger ones by their size",
+        arguments: [("[", "]", "an array"), (#"{"a":["#, "]}", "an object")])
+    func describedSize(start: String, end: String, kind: String) throws {
+        let limit = EventTranscoder.maxDescribedBytes
+        for (name, wanted) in [("eventId", kind), ("foo", "unknown: ")] {
+            func seen(_ count: Int) throws -> String {
+                let space = String(repeating: " ", count: count - (start + end).utf8.count - 1)
+                let text = #"{"\#(name)":\#(start)7\#(space)\#(end)}"#
+                return try #require(Transcoded(text).fault).seen
+            }
+            let quoted = try seen(limit)
+            #expect(quoted.hasPrefix(wanted) && quoted.contains("[7]"), "\(quoted)")
+            let sized = try seen(limit + 1)
+            #expect(sized.hasPrefix(wanted), "\(sized)")
+            #expect(sized.hasSuffix("\(kind) of \(limit + 1) bytes"), "\(sized)")
+        }
+        let text = String(repeating: "a", count: limit)
+        let long = try #require(Transcoded(#"{"push":"\#(text)"}"#).fault)
+        #expect(long.seen.hasPrefix("a string: \"aaa"), "a string takes no more than its bytes")
+    }
+
     @Test("of an event that is none, the id is told wherever it stands")
     func eventID() {
         for text in [#"{"foo":1,"eventId":"e1"}"#, #"{"event_id":"e1","push":[]}"#] {

@@ -63,9 +63,23 @@ extension EventTranscoder {
         .event(EventFault(kind, seen: self.described(), wanted: wanted))
     }
 
+    /// The maximum bytes of an object or an array that a fault quotes; a larger one is told by its
+    /// size. Its values can take more than a hundred times its bytes: each repeated name keeps a
+    /// path of up to `maxDepth` names.
+    package static let maxDescribedBytes = 16 * 1024
+
     private func described(_ text: (JSONValue) -> String = \.described) -> String {
         var cursor = JSONCursor(self.document, Self.passed, from: self.cursor.offset)
+        let first = cursor.start()
+        let place = cursor.offset
         do throws(JSONFault) {
+            try cursor.pass()
+            let count = cursor.offset - place
+            if count > Self.maxDescribedBytes {
+                if first == UInt8(ascii: "{") { return "an object of \(count) bytes" }
+                if first == UInt8(ascii: "[") { return "an array of \(count) bytes" }
+            }
+            cursor.move(to: place)
             return text(try cursor.value())
         } catch {
             // If it is no JSON, that is what is told in the end.
