@@ -19,7 +19,7 @@ package struct EnumNames: Sendable {
     private let enumName: String
 
     private init(_ name: String) {
-        // What is not there is told by its number: the descriptors are compiled in.
+        // The descriptors are compiled in. Without them values are told by their numbers.
         let files = (try? DescriptorSet.files()) ?? []
         let declared = files.first { $0.package == "sightline.v1" && $0.declares(name) }?
             .enumType.first { $0.name == name }

@@ -7,11 +7,11 @@ package struct EventFault: Error, Equatable, CustomStringConvertible {
     package enum Kind: Sendable {
         /// A field that does not exist, or a value of another type.
         case shape
-        /// A value of the right type that says nothing: no time, no base64, no UTF-8.
+        /// A value of the right type that is malformed: not a time, not base64 or not UTF-8.
         case format
         /// A number outside of the field's range, or no name of its enum.
         case range
-        /// Beside another field, or twice.
+        /// A field that is there twice, or beside another one of its oneof.
         case conflict
     }
 

@@ -7,7 +7,7 @@ package import WireFormat
 /// kept as they are, and a time may be given in milliseconds.
 ///
 /// The bytes of an event have its fields in the order of their numbers, as protobuf libraries write
-/// them, so that readers take their short way.
+/// them: readers are fastest with these.
 package struct EventTranscoder {
     /// The most objects and arrays that an event nests, and the most that a payload in it does: as
     /// many as SwiftProtobuf reads.
@@ -68,12 +68,12 @@ package struct EventTranscoder {
             self.parts.removeAll(keepingCapacity: true)
             // What is no JSON farther on is so whatever the event's fault is.
             let eventID = try self.pass(from: place)
-            guard case .event(var fault) = error.inField(taking: "an event") else {
-                guard case .json(let fault) = error else { return nil }
-                throw fault
+            switch error.inField(taking: "an event") {
+            case .json(let fault): throw fault
+            case .event(var fault):
+                fault.eventID = eventID
+                return fault
             }
-            fault.eventID = eventID
-            return fault
         }
     }
 
