@@ -155,6 +155,10 @@ struct LedgerReadingTests {
         #expect(deliveries.put?.map(\.deliveryId) == (0..<9).map { "d\($0)" }, "ten together")
         #expect(deliveries.put?.first?.sent == 5 && deliveries.put?.first?.delivered == 4)
         #expect(deliveries.put?.first?.failed == 1 && deliveries.count == 1)
+        // The ledger has the beginning of a long id alone: that delivery has a hit all the same.
+        let long = String(repeating: "7", count: LedgerSubject.nameBytes + 1)
+        let reported = Self.ledger([(long, .accepted(HitKinds(.sent)), [], 1)])
+        #expect(Self.figures(reported, PutDeliveries(recent: [totals(long)])).deliveries.put == [])
         // Ten that are busy leave no room.
         let full = Self.ledger((0..<10).map { ("\($0)", .accepted(HitKinds(.sent)), [], 1) })
         #expect(Self.figures(full, PutDeliveries(recent: recent)).deliveries.put == [])

@@ -137,6 +137,18 @@ struct DeliveryAccountTests {
         #expect(ledger.troubles(delivery: "d57fd6", limit: 9).map(\.tenant) == ["b"])
     }
 
+    @Test("a long id is found by all of it, though the ledger has its beginning alone")
+    func longIDs() {
+        let flag = LedgerOutcome.refused(.suppressedFlagOff)
+        for count in [LedgerSubject.nameBytes, LedgerSubject.nameBytes + 1] {
+            let id = String(repeating: "7", count: count)
+            let ledger = Self.ledger([("a", id, flag, 3), ("b", "56c4", flag, 3)])
+            let name = String(repeating: "7", count: LedgerSubject.nameBytes)
+            #expect(ledger.troubles(delivery: id, limit: 9).map(\.delivery) == [name])
+            #expect(ledger.accounts(of: id, tenant: nil).map(\.tenant) == ["a"])
+        }
+    }
+
     @Test("two ids that Unicode takes for equal are two deliveries, each with its own events")
     func spellings() {
         let flag = LedgerOutcome.refused(.suppressedFlagUnknown)

@@ -105,9 +105,8 @@ extension Ledger {
         }
         if let tenant { return [account(tenant)] }
         let rows = self.all
-        let cut = String(
-            decoding: Self.cut(delivery, to: LedgerSubject.nameBytes), as: UTF8.self)
-        let owners = Set(rows.lazy.filter { $0.delivery.equals(cut) }.map(\.tenant))
+        let name = Self.name(of: delivery)
+        let owners = Set(rows.lazy.filter { $0.delivery.equals(name) }.map(\.tenant))
         let tenants = owners.isEmpty ? Set(rows.lazy.map(\.tenant)) : owners
         let named = tenants.isEmpty ? ["default"] : tenants.sorted()
         return named.prefix(Self.maxAccounts).map(account)

@@ -44,21 +44,23 @@ extension Ledger {
         var rows: [DeliveryPlace: [LedgerRow]] = [:]
         for (index, row) in self.all.enumerated()
         where !row.delivery.isEmpty && (tenant ?? row.tenant) == row.tenant {
-            let place = DeliveryPlace(tenant: row.tenant, delivery: ExactText(row.delivery))
+            let place = DeliveryPlace(tenant: row.tenant, delivery: row.delivery)
             rows[place, default: []].append(row)
             if row.outcome.isSendAttempt { order.add(place, app: row.app, at: index) }
         }
+        let only = delivery.map { ExactText(Self.name(of: $0)) }
         let put = Dictionary(totals.map { (DeliveryPlace($0), $0) }) { first, _ in first }
         let troubles = rows.flatMap { place, own -> [DeliveryTrouble] in
-            guard delivery.map({ ExactText($0) == place.delivery }) ?? true else { return [] }
+            guard only.map({ $0 == place.delivery }) ?? true else { return [] }
             let before = order.before(place).flatMap { rows[$0] } ?? []
             let diagnosis = DeliveryDiagnosis(
                 of: place.delivery.text, rows: own, unnamed: [], before: before, hour: hour,
                 totals: put[place])
             return diagnosis.findings.map {
                 DeliveryTrouble(
-                    tenant: place.tenant, delivery: place.delivery.text, code: $0.code.rawValue,
-                    sentence: $0.sentence, events: $0.figures.first?.value ?? 0)
+                    tenant: place.tenant.text, delivery: place.delivery.text,
+                    code: $0.code.rawValue, sentence: $0.sentence,
+                    events: $0.figures.first?.value ?? 0)
             }
         }
         return Array(
@@ -79,22 +81,10 @@ extension Ledger {
     }
 }
 
-/// A delivery of a tenant.
-private struct DeliveryPlace: Hashable {
-    let tenant: String
-    let delivery: ExactText
-}
-
-extension DeliveryPlace {
-    init(_ totals: DeliveryTotals) {
-        self.init(tenant: totals.tenant, delivery: ExactText(totals.delivery))
-    }
-}
-
 /// Which delivery was sent before which, as `Ledger.countsBefore` finds it.
 private struct SendOrder {
     private struct Sender: Hashable {
-        let tenant: String
+        let tenant: ExactText
         let app: ExactText
     }
 

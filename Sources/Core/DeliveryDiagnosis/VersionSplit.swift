@@ -34,10 +34,10 @@ extension Ledger {
     package func versionSplits(
         tenant: String? = nil, delivery: String? = nil, limit: Int
     ) -> [VersionSplit] {
-        let only = delivery.map { ExactText(Self.cutName($0)) }
-        var rows: [Place: [DeliveryAccountLine.Row]] = [:]
+        let only = delivery.map { ExactText(Self.name(of: $0)) }
+        var rows: [DeliveryPlace: [DeliveryAccountLine.Row]] = [:]
         for row in self.all where row.outcome == .version && !row.delivery.isEmpty {
-            let place = Place(tenant: ExactText(row.tenant), delivery: ExactText(row.delivery))
+            let place = DeliveryPlace(tenant: row.tenant, delivery: row.delivery)
             guard tenant.map({ place.tenant == ExactText($0) }) ?? true,
                 only.map({ place.delivery == $0 }) ?? true
             else { continue }
@@ -55,15 +55,4 @@ extension Ledger {
                     < ($0.events, ExactText($1.tenant), ExactText($1.delivery))
             }.prefix(limit))
     }
-
-    /// A delivery's id as the ledger has it.
-    private static func cutName(_ id: String) -> String {
-        String(decoding: Self.cut(id, to: LedgerSubject.nameBytes), as: UTF8.self)
-    }
-}
-
-/// A delivery of a tenant.
-private struct Place: Hashable {
-    let tenant: ExactText
-    let delivery: ExactText
 }

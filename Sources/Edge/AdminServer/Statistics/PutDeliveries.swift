@@ -1,30 +1,20 @@
 internal import AdminProtocol
 internal import DeliveryDiagnosis
 internal import TrackingJournal
-internal import WireFormat
 
 /// What tenants have put of deliveries, as far as the page shows it: the totals of those that the
 /// ledger has, and those that were put last. Both are found by an index, once for each reading of
 /// the ledger: of 100,000 deliveries, 1,000 by their ids in 16 ms.
 struct PutDeliveries {
-    private var known: [Key: DeliveryTotals] = [:]
+    private var known: [DeliveryPlace: DeliveryTotals] = [:]
     private let recent: [DeliveryTotals]
 
     /// The deliveries that may be shown without a hit.
     static let maxRecent = 10
 
-    private struct Key: Hashable {
-        let tenant: ExactText
-        let delivery: ExactText
-
-        init(_ tenant: String, _ delivery: String) {
-            (self.tenant, self.delivery) = (ExactText(tenant), ExactText(delivery))
-        }
-    }
-
     /// Creates it from what was read of deliveries.db; from nothing by default.
     init(known: [DeliveryTotals] = [], recent: [DeliveryTotals] = []) {
-        for totals in known { self.known[Key(totals.tenant, totals.delivery)] = totals }
+        for totals in known { self.known[DeliveryPlace(totals)] = totals }
         self.recent = recent
     }
 
@@ -41,16 +31,16 @@ struct PutDeliveries {
 
     /// The name that a delivery was given; nil if it has none.
     func name(of delivery: String, tenant: String) -> String? {
-        self.known[Key(tenant, delivery)]?.name
+        self.known[DeliveryPlace(tenant: tenant, delivery: delivery)]?.name
     }
 
     /// The deliveries that were put last and of which nobody has reported anything, as many as
     /// there is room for.
     func withoutHits(_ funnels: Ledger.Funnels, room: Int) -> [DeliveryTotals] {
-        let seen = Set(funnels.busiest.map { Key($0.tenant, $0.delivery) })
+        let seen = Set(
+            funnels.busiest.map { DeliveryPlace(tenant: $0.tenant, delivery: $0.delivery) })
         return Array(
-            self.recent.filter { !seen.contains(Key($0.tenant, $0.delivery)) }
-                .prefix(max(0, room)))
+            self.recent.filter { !seen.contains(DeliveryPlace($0)) }.prefix(max(0, room)))
     }
 }
 
