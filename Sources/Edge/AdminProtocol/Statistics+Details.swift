@@ -1,18 +1,4 @@
 extension Statistics {
-    /// Attempts to send that failed for one reason.
-    package struct Failures: Codable, Sendable, Equatable {
-        /// The reason as docs/sends.md names it.
-        package var reason: String
-        /// The notifications, whatever became of later attempts.
-        package var count: Int
-
-        /// Failures for a reason.
-        package init(reason: String, count: Int) {
-            self.reason = reason
-            self.count = count
-        }
-    }
-
     /// The counts of a version of an app.
     package struct Version: Codable, Sendable, Equatable {
         /// The version, as events have it.

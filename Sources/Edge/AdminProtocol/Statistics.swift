@@ -23,7 +23,7 @@ package struct Statistics: Codable, Sendable, Equatable {
     /// The number of open connections.
     package var connections = 0
     /// Refused calls by reason.
-    package var refusals: [Refusals] = []
+    package var refusals: [ReasonCount] = []
     /// The process's memory.
     package var memory = Memory()
     /// The journal's size and age.
@@ -84,14 +84,14 @@ package struct Statistics: Codable, Sendable, Equatable {
         package init() {}
     }
 
-    /// Calls refused for the same reason.
-    package struct Refusals: Codable, Sendable, Equatable {
-        /// The reason as in docs/errors.md, in lower case.
+    /// How often something happened for one reason.
+    package struct ReasonCount: Codable, Sendable, Equatable {
+        /// The reason.
         package var reason: String
-        /// Calls since the process started.
+        /// How often.
         package var count: Int
 
-        /// Calls that were refused for a reason.
+        /// A count for a reason.
         package init(reason: String, count: Int) {
             self.reason = reason
             self.count = count

@@ -21,7 +21,7 @@ extension Statistics.Funnel {
         let reasons = rows.sends(of: "\(HitKind.sendFailed.name)") { $0.sendReason ?? "" }
         if !reasons.isEmpty {
             self.failedFor = reasons.prefix(Self.maxReasons).map {
-                Statistics.Failures(reason: $0.name, count: Int(clamping: $0.events))
+                Statistics.ReasonCount(reason: $0.name, count: Int(clamping: $0.events))
             }
         }
         let versions = VersionCounts.split(rows)

@@ -12,7 +12,7 @@ struct StatisticsReading {
     var receivedBytes = 0
     var streams = 0
     var connections = 0
-    var refusals: [Statistics.Refusals] = []
+    var refusals: [Statistics.ReasonCount] = []
     var memory = Statistics.Memory()
     var journal = Statistics.Journal()
     var sinks: [Statistics.Sink] = []
