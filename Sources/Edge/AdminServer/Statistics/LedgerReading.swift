@@ -66,7 +66,7 @@ struct LedgerReading {
 }
 
 extension LedgerReading {
-    private static let maxBusiest = 10
+    static let maxBusiest = 10
     private static let busyHours: UInt32 = 24
 
     /// The ten busiest deliveries of the last 24 hours.

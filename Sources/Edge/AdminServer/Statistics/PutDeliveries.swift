@@ -9,8 +9,9 @@ struct PutDeliveries {
     private var known: [DeliveryPlace: DeliveryTotals] = [:]
     private let recent: [DeliveryTotals]
 
-    /// The deliveries that may be shown without a hit.
-    static let maxRecent = 10
+    /// The deliveries that may be shown without a hit: together with the busiest ones as many as
+    /// these. So where there is room, the busiest are all that have a hit.
+    static let maxRecent = LedgerReading.maxBusiest
 
     /// Creates it from what was read of deliveries.db; from nothing by default.
     init(known: [DeliveryTotals] = [], recent: [DeliveryTotals] = []) {
