@@ -485,8 +485,8 @@ let testTargets: [Target] = [
     tests(
         "SightlineCommandTests",
         [
-            "JSON", "SightlineClient", "TestSupport", "TrackingReport", "TrackingRules",
-            "WireFormat", "sightline",
+            "DeliveryDiagnosis", "JSON", "SightlineClient", "TestSupport", "TrackingReport",
+            "TrackingRules", "WireFormat", "sightline",
         ] + protos + libraries("ArgumentParser", "GRPCCore")),
     tests(
         "SightlineSinksTests",

@@ -23,6 +23,16 @@ struct SendRowsTests {
         #expect(told.map(\.events) == [4, 2, 2])
     }
 
+    @Test("counts beyond 64 bits, as a damaged answer may have, end no process")
+    func overflow() {
+        let row = DeliveryAccountLine.Row(
+            app: "com.example.app", delivery: "56c4", platform: "android", product: "standard",
+            hour: 0, verdict: "send", detail: "accepted send_failed", sendReason: "throttled",
+            isOther: false, events: .max)
+        let told = [row, row].sends(of: "send_failed") { $0.sendReason ?? "" }
+        #expect(told.map(\.events) == [.max - 1])
+    }
+
     @Test("each finding has fixed words of its own, short enough for a line of the page")
     func summaries() {
         let summaries = DeliveryFinding.Code.allCases.map(\.summary)

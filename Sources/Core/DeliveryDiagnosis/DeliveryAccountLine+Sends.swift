@@ -11,7 +11,7 @@ extension Sequence<DeliveryAccountLine.Row> {
         var counts: [ExactText: UInt64] = [:]
         for row in self
         where row.verdict == "send" && row.detail == "accepted " + kind && !row.delivery.isEmpty {
-            counts[ExactText(name(row)), default: 0] += row.events
+            counts[ExactText(name(row)), default: 0] &+= row.events
         }
         return counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
             .map { (name: $0.key.text, events: $0.value) }

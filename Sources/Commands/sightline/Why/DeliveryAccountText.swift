@@ -22,16 +22,16 @@ struct DeliveryAccountText {
         var sentAndFailed: UInt64 = 0
 
         mutating func add(_ row: DeliveryAccountLine.Row) {
-            if row.verdict == "sent_and_failed" { self.sentAndFailed += row.events }
+            if row.verdict == "sent_and_failed" { self.sentAndFailed &+= row.events }
             let verdict = row.verdict.hasPrefix("suppressed") ? "suppressed" : row.verdict
             guard ["accepted", "duplicate", "suppressed", "rejected"].contains(verdict) else {
                 return
             }
-            self.verdicts[verdict, default: 0] += row.events
+            self.verdicts[verdict, default: 0] &+= row.events
             guard verdict == "accepted" else { return }
             for hit in row.detail.split(separator: ",") {
                 let kind = hit.hasPrefix("in_app_") ? hit.dropFirst(7) : hit
-                self.hits[String(kind), default: 0] += row.events
+                self.hits[String(kind), default: 0] &+= row.events
             }
         }
 
@@ -45,7 +45,7 @@ struct DeliveryAccountText {
                 self.hits["send_skipped"] ?? 0,
             ]
             let counts =
-                [self.verdicts.values.reduce(0, +)]
+                [self.verdicts.values.reduce(0, &+)]
                 + ["accepted", "duplicate", "suppressed", "rejected"].map { self.verdicts[$0] ?? 0 }
                 + kinds.map { self.hits[$0] ?? 0 } + (hasSends ? sends : [])
             return counts.map { Figure.grouped(Int(clamping: $0)) }

@@ -12,11 +12,11 @@ struct SendLines {
             ("sent", "sent"), ("send_failed", "failed"), ("send_skipped", "skipped"),
         ].map { kind, word in
             let events = own.filter { $0.verdict == "accepted" && $0.detail == kind }
-                .reduce(UInt64(0)) { $0 + $1.events }
+                .reduce(UInt64(0)) { $0 &+ $1.events }
             return (kind: kind, word: word, events: events)
         }
         let sentAndFailed = own.filter { $0.verdict == "sent_and_failed" }
-            .reduce(UInt64(0)) { $0 + $1.events }
+            .reduce(UInt64(0)) { $0 &+ $1.events }
         self.lines = counts.filter { $0.events > 0 }.map { kind, word, events in
             // By reason nobody knows: the ledger counts facts, and not whose they are.
             let note =
