@@ -1,6 +1,7 @@
 // What `why` shows of a delivery, as lines.
 internal import DeliveryDiagnosis
 internal import Testing
+internal import WireFormat
 @testable internal import sightline
 
 struct DeliveryAccountTextTests {
@@ -17,6 +18,18 @@ struct DeliveryAccountTextTests {
             DeliveryAccountLine(
                 tenant: "default", delivery: "56c4", findings: [], rows: rows, isTruncated: false)
         ).lines
+    }
+
+    @Test("two apps whose ids Unicode takes for equal have a line each")
+    func spellings() {
+        let apps = ["caf\u{e9}", "cafe\u{301}"]
+        let lines = Self.lines(apps.map { Self.row("accepted", "open", app: $0, 3) })
+        for app in apps {
+            let own = lines.filter { line in
+                line.split(separator: " ").contains { String($0).equals(app) }
+            }
+            #expect(own.count == 1, "\(lines)")
+        }
     }
 
     @Test("counts beyond 64 bits, as a damaged answer may have, end no process")

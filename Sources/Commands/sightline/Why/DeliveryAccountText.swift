@@ -53,9 +53,11 @@ struct DeliveryAccountText {
     }
 
     init(_ account: DeliveryAccountLine) {
-        var counts: [[String]: Counts] = [:]
+        // Clients choose the apps' ids: they are told apart by their bytes.
+        var counts: [[ExactText]: Counts] = [:]
         for row in account.rows where !row.delivery.isEmpty {
-            counts[[row.app, row.platform], default: Counts()].add(row)
+            let place = [row.app, row.platform].map { ExactText($0) }
+            counts[place, default: Counts()].add(row)
         }
         let hasSends = account.figures?.hasSends ?? false
         var columns = Self.columns
@@ -64,7 +66,8 @@ struct DeliveryAccountText {
         }
         var table = TextTable(columns)
         for (place, counts) in counts.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
-            table.add(place.map { $0.isEmpty ? "-" : $0 } + counts.cells(hasSends: hasSends))
+            let texts = place.map { $0.text.isEmpty ? "-" : $0.text }
+            table.add(texts + counts.cells(hasSends: hasSends))
         }
         let tenant = account.tenant.isEmpty ? "" : "  tenant \(account.tenant.printable)"
         var lines = ["delivery \(account.delivery.printable)\(tenant)"]
