@@ -32,26 +32,40 @@ struct LedgerRoutes: Sendable {
             return try AdminAnswer.json(.ok, candidates)
         }
         router.get("/ledger/troubles") { request, _ in
-            let query = request.uri.queryParameters
-            guard let limit = query["limit"].flatMap({ Int($0) }), limit > 0 else {
-                return AdminAnswer.text(.badRequest, "limit has to be a number above 0")
-            }
-            let (ledger, delivery) = (await self.ledger(), query["delivery"].map(String.init))
+            guard let selection = Selection(request) else { return Selection.refusal }
+            let (ledger, delivery) = (await self.ledger(), selection.delivery)
             let totals = await self.deliveries.known(ofAny: ledger.deliveriesToCompare(delivery))
             let troubles = ledger.troubles(
-                tenant: query["tenant"].map(String.init), delivery: delivery, limit: limit,
+                tenant: selection.tenant, delivery: delivery, limit: selection.limit,
                 totals: totals)
             return try AdminAnswer.json(.ok, troubles)
         }
         router.get("/ledger/versions") { request, _ in
-            let query = request.uri.queryParameters
-            guard let limit = query["limit"].flatMap({ Int($0) }), limit > 0 else {
-                return AdminAnswer.text(.badRequest, "limit has to be a number above 0")
-            }
+            guard let selection = Selection(request) else { return Selection.refusal }
             let splits = await self.ledger().versionSplits(
-                tenant: query["tenant"].map(String.init),
-                delivery: query["delivery"].map(String.init), limit: limit)
+                tenant: selection.tenant, delivery: selection.delivery, limit: selection.limit)
             return try AdminAnswer.json(.ok, splits)
+        }
+    }
+
+    /// The deliveries that a request for all of them selects.
+    private struct Selection {
+        /// The answer to one that selects none.
+        static var refusal: Response {
+            AdminAnswer.text(.badRequest, "limit has to be a number above 0")
+        }
+
+        let tenant: String?
+        let delivery: String?
+        let limit: Int
+
+        /// Nil without a limit.
+        init?(_ request: Request) {
+            let query = request.uri.queryParameters
+            guard let limit = query["limit"].flatMap({ Int($0) }), limit > 0 else { return nil }
+            self.tenant = query["tenant"].map(String.init)
+            self.delivery = query["delivery"].map(String.init)
+            self.limit = limit
         }
     }
 }
