@@ -88,8 +88,8 @@ package struct VersionCounts: Codable, Sendable, Equatable {
 
     private var figures: [UInt64] { [self.refused, self.impressions, self.clicks, self.opens] }
 
-    /// Whether a figure is twice or half of what it were at the rate of the others, and 20 more or
-    /// less.
+    /// Whether a figure is twice or half of what it would be at the rate of the others, and 20 more
+    /// or less.
     private func differs(from others: VersionCounts) -> Bool {
         let (whole, ofOthers) =
             self.sent > 0 && others.sent > 0
