@@ -265,6 +265,19 @@ struct EventTranscoderTests {
         #expect(Transcoded(String(repeating: "[", count: 100_000)).jsonFault?.isTooDeep == true)
     }
 
+    @Test("what is wrong with an event is told though its payload nests as deep as it may")
+    func faultBesideDepth() throws {
+        let levels = EventTranscoder.maxDepth
+        let json = String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
+        let push = #""push":{"raw":{"json":\#(json)}}"#
+        for text in [#"{"foo":1,\#(push),"eventId":"e"}"#, #"{\#(push),"foo":1,"eventId":"e"}"#] {
+            let found = Transcoded(text)
+            let fault = try #require(found.fault, "\(String(describing: found.jsonFault))")
+            #expect(fault.field == "foo" && fault.eventID == "e")
+            #expect(found.offset == text.utf8.count)
+        }
+    }
+
     @Test(
         "the tag and the length stand before an event, and nothing is written of one that is none")
     func list() throws {

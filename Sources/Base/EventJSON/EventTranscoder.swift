@@ -79,7 +79,7 @@ package struct EventTranscoder {
 
     /// Passes over a value, and finds the id of an event that cannot be read.
     private mutating func pass(from place: Int) throws(JSONFault) -> String {
-        var cursor = JSONCursor(self.document, Self.passed, from: place)
+        var cursor = JSONCursor(self.document, Self.passedEvent, from: place)
         var eventID = ""
         if cursor.start() == UInt8(ascii: "{") {
             try cursor.enter(depth: 1)
@@ -103,6 +103,8 @@ package struct EventTranscoder {
 
     /// What is passed over: texts as a payload may have them.
     static let passed = JSONRules.payload.nested(upTo: EventTranscoder.maxDepth)
+    /// The same for a whole event: a payload in it nests as deep as it may anywhere.
+    private static let passedEvent = JSONRules.payload.nested(upTo: 2 * EventTranscoder.maxDepth)
 
     // MARK: Messages
 
