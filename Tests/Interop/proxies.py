@@ -28,9 +28,15 @@ def changed(text: str, *pairs: tuple[str, str]) -> str:
     return text
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return listener.getsockname()[1]
+@contextlib.contextmanager
+def held_port(is_shared: bool = False):
+    """A port of loopback that refuses connections, and that nobody else takes meanwhile; with
+    `is_shared`, only who asks for SO_REUSEPORT, as both proxies do."""
+    with socket.socket() as held:
+        if is_shared:
+            held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        held.bind(("127.0.0.1", 0))
+        yield held.getsockname()[1]
 
 
 def nginx_configuration(port: int, sightline: str, adobe: str, folder: pathlib.Path) -> str:
@@ -38,7 +44,7 @@ def nginx_configuration(port: int, sightline: str, adobe: str, folder: pathlib.P
         snippet("nginx"), ("127.0.0.1:8080", sightline), ("default https://adobe;",
                                                           "default http://adobe;"),
         ("server example.campaign.adobe.com:443;", f"server {adobe};"),
-        ("listen 443 ssl;", f"listen 127.0.0.1:{port};"),
+        ("listen 443 ssl;", f"listen 127.0.0.1:{port} reuseport;"),
         ("    ssl_certificate /etc/ssl/track.example.com.pem;\n", ""),
         ("    ssl_certificate_key /etc/ssl/track.example.com.key;\n", ""))
     paths = "".join(f"{kind}_temp_path {folder}/{kind};\n" for kind in (
@@ -68,14 +74,13 @@ def program(name: str) -> str:
 @contextlib.contextmanager
 def proxy(name: str, folder: pathlib.Path, sightline: str, adobe: str):
     """A running proxy; its port."""
-    port = free_port()
     folder.mkdir()
     path = folder / "configuration"
-    path.write_text(CONFIGURATIONS[name](port, sightline, adobe, folder))
     command = {"nginx": [program("nginx"), "-p", str(folder), "-c", str(path)],
                "caddy": ["caddy", "run", "--adapter", "caddyfile", "--config", str(path)]}[name]
     command[0] = program(name)
-    with (folder / "log").open("wb") as log:
+    with held_port(is_shared=True) as port, (folder / "log").open("wb") as log:
+        path.write_text(CONFIGURATIONS[name](port, sightline, adobe, folder))
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         try:
             wait_until(lambda: process.poll() is not None or accepts(port), f"{name} to listen")

@@ -59,13 +59,14 @@ def ask(port: int, target: str, method: str = "GET", host: str = STANDARD, agent
 def open_door(make_server, *arguments: str, upstream: str = "", mirror: bool = False,
               rate: int = 0):
     """A server with the door, and its port, which it keeps over a kill."""
-    port = proxies.free_port()
-    return make_server(f"--set=http.listen=127.0.0.1:{port}",
-                       f"--set=postback.hosts={json.dumps(HOSTS)}",
-                       f"--set=postback.upstream={upstream}",
-                       f"--set=postback.mirror={str(mirror).lower()}",
-                       f"--set=postback.per_address_per_second={rate}", MANY_CONNECTIONS,
-                       "--set=log.level=trace", *arguments), port
+    server = make_server(f"--set=postback.hosts={json.dumps(HOSTS)}",
+                         f"--set=postback.upstream={upstream}",
+                         f"--set=postback.mirror={str(mirror).lower()}",
+                         f"--set=postback.per_address_per_second={rate}", MANY_CONNECTIONS,
+                         "--set=log.level=trace", *arguments, "--http", "127.0.0.1:0").start()
+    _, port = server.http_address
+    server.arguments = (*server.arguments[:-1], f"127.0.0.1:{port}")
+    return server, port
 
 
 class Adobe:
@@ -148,7 +149,6 @@ def of_vector(row: dict) -> tuple:
 def test_each_vector_is_recorded_once_or_not_found(make_server):
     """D66 to D70: the whole way, from the socket to hits.db."""
     server, port = open_door(make_server)
-    server.start()
     wanted: dict[tuple, tuple] = {}
     for row in vectors():
         answer = ask(port, row["request"], agent=row["user_agent"],
@@ -169,7 +169,6 @@ def test_each_vector_is_recorded_once_or_not_found(make_server):
 @pytest.mark.parametrize("agent", [ANDROID, IOS])
 def test_each_form_of_a_request_is_a_postback(make_server, method, body, agent):
     server, port = open_door(make_server)
-    server.start()
     for parameter, comma in itertools.product(("mcId", "mcid"), (",", "%2C")):
         target = f"/r/?id=h1{comma}56c4{comma}2&{parameter}=4711"
         assert ask(port, target, method, agent=agent, body=body).status == 200
@@ -180,7 +179,6 @@ def test_each_form_of_a_request_is_a_postback(make_server, method, body, agent):
 
 def test_what_is_none_is_not_recorded_and_no_query_is_logged(make_server):
     server, port = open_door(make_server)
-    server.start()
     person = f"&mcId={CANARY}"
     for method, target, host, status in [
             ("HEAD", "/r/?id=h1,2,2" + person, STANDARD, 200),
@@ -203,21 +201,18 @@ def test_over_a_quota_it_has_to_come_again(make_server):
     """D69: 503, and never 429."""
     server, port = open_door(make_server, "--set=quotas.events_per_second=1",
                              "--set=quotas.burst_seconds=1")
-    server.start()
     statuses = {ask(port, f"/r/?id=h{number:x},2,2&mcId=1").status for number in range(20)}
     assert statuses == {200, 503}
 
 
 def test_an_address_has_a_rate(make_server):
     server, port = open_door(make_server, rate=5)
-    server.start()
     statuses = [ask(port, f"/r/?id=h{number:x},2,2&mcId=1").status for number in range(40)]
     assert set(statuses) == {200, 503} and statuses[:5] == [200] * 5
 
 
 def test_reports_leave_postbacks_out_and_show_them(make_server):
     server, port = open_door(make_server)
-    server.start()
     for number in range(3):
         assert ask(port, f"/r/?id=h{number + 1:x},56c4,2&mcId=1").status == 200
     server.wait_for_hits(3)
@@ -310,7 +305,6 @@ def check_once(server, wanted) -> None:
 @pytest.mark.timeout(3600)
 def test_kills_lose_no_postback_and_count_none_twice(make_server, amount, seed):
     server, port = open_door(make_server)
-    server.start()
     wanted = triples(amount(POSTBACKS, WHOLE_POSTBACKS))
     send_all(server, port, wanted, amount(KILLS, WHOLE_KILLS), seed)
     check_once(server, wanted)
@@ -323,7 +317,6 @@ def test_kills_lose_no_postback_and_count_none_twice(make_server, amount, seed):
 def test_a_proxy_chooses_by_the_pages_configuration(make_server, adobe, tmp_path, seed, name):
     """The snippets of docs/postback.md: postbacks come here, everything else goes to Adobe."""
     server, port = open_door(make_server)
-    server.start()
     with proxies.proxy(name, tmp_path / name, f"127.0.0.1:{port}", adobe.address) as front:
         wanted = triples(200)
         send_all(server, front, wanted, 1, seed)
@@ -341,8 +334,8 @@ def test_a_proxy_chooses_by_the_pages_configuration(make_server, adobe, tmp_path
 
 @pytest.mark.parametrize("name", ["nginx", "caddy"])
 def test_behind_a_proxy_a_server_that_is_down_gives_503(tmp_path, name):
-    nowhere = [f"127.0.0.1:{proxies.free_port()}" for _ in range(2)]
-    with proxies.proxy(name, tmp_path / name, *nowhere) as front:
+    with (proxies.held_port() as nowhere,
+          proxies.proxy(name, tmp_path / name, *[f"127.0.0.1:{nowhere}"] * 2) as front):
         for target in ("/r/?id=h1,2,2&mcId=4711", "/locations/"):
             assert ask(front, target, seconds=30).status == 503
 
@@ -352,7 +345,6 @@ def test_behind_a_proxy_a_server_that_is_down_gives_503(tmp_path, name):
 
 def test_with_a_mirror_adobe_gets_what_it_would_have_got(make_server, adobe, seed):
     server, port = open_door(make_server, upstream=f"http://{adobe.address}", mirror=True)
-    server.start()
     dice = random.Random(seed)
     sent = []
     wanted = triples(100)
@@ -378,7 +370,6 @@ def test_with_a_mirror_adobe_gets_what_it_would_have_got(make_server, adobe, see
 
 def test_without_a_mirror_adobe_gets_everything_but_postbacks(make_server, adobe):
     server, port = open_door(make_server, upstream=f"http://{adobe.address}")
-    server.start()
     adobe.status = 302
     assert ask(port, "/r/?id=h1,2,2&mcId=4711").status == 200
     tracked = ask(port, "/r/?id=h1,2,d57ff6&p1=x")
@@ -393,7 +384,6 @@ def test_adobe_down_or_slow_gives_503_in_the_sdks_time(make_server, adobe, mirro
     """D69: what is recorded is recorded, and what Adobe has to answer comes again."""
     server, port = open_door(make_server, "--set=postback.upstream_timeout_seconds=1",
                              upstream=f"http://{adobe.address}", mirror=mirror)
-    server.start()
     postback = 503 if mirror else 200
     adobe.status = 0
     for target, status in (("/r/?id=h1,2,2&mcId=1", postback), ("/locations/", 503)):
@@ -414,7 +404,6 @@ def test_the_sink_campaign_sends_each_triple_once(make_server, adobe, seed):
     sinks = json.dumps([{"type": "sqlite"}, {"type": "campaign"}])
     server, port = open_door(make_server, f"--set=campaign.servers={servers}",
                              f"--set=sinks={sinks}")
-    server.start()
     wanted = triples(100)
     send_all(server, port, wanted, 0, seed)
     for target in targets_of(wanted)[:50]:
