@@ -134,10 +134,16 @@ def judge(request: Request, answer: Answer) -> None:
         raise Finding(f"the answer repeats a secret: {text}")
     if request.events is not None:
         judge_verdicts(request.events, answer)
-    elif answer.status >= 400 and answer.body:
-        judge_error(request, answer)
-    elif answer.status == 200 and answer.body:
-        judge_success(request, answer)
+    elif answer.body:
+        (judge_error if answer.status >= 400 else judge_success)(request, answer)
+    elif not may_be_empty(request, answer):
+        raise Finding(f"an answer without a body: {text}")
+
+
+def may_be_empty(request: Request, answer: Answer) -> bool:
+    """An SDK needs no words, HEAD and 204 have none, and a message of protobuf may have no bytes."""
+    return (request.door is Door.POSTBACK or request.method == "HEAD" or answer.status == 204
+            or answer.status == 200 and answer.headers.get("content-type") == "application/proto")
 
 
 def judge_verdicts(count: int, answer: Answer) -> None:

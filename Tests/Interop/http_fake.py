@@ -26,6 +26,7 @@ FAULTS = {
     "counts-twice": "good events came to",
     "redirects": "no status of",
     "plain-errors": "an error as",
+    "no-words": "without a body",
 }
 
 
@@ -172,6 +173,7 @@ class Handler(socketserver.StreamRequestHandler):
         kind = "application/json"
         if status >= 400:
             kind = "text/plain" if self.server.fault == "plain-errors" else "application/problem+json"
+            answer = "" if self.server.fault == "no-words" else answer
         length = len(answer.encode()) - (self.server.fault == "short-length" and len(answer) > 100)
         head = (f"HTTP/1.1 {status} Told\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n"
                 f"{extra}{'Connection: close' if ends else 'X-Open: 1'}\r\n\r\n")
