@@ -131,6 +131,17 @@ extension Journal.Configuration {
     }
 }
 
+extension TemporaryDirectory {
+    /// A copy of a journal's folder as a crash leaves it: what the checkpoint has not yet is in the
+    /// log alone.
+    func copyAfterCrash(of folder: String) throws -> String {
+        let copy = folder + "-copy"
+        try FileManager.default.copyItem(
+            atPath: self.path + "/" + folder, toPath: self.path + "/" + copy)
+        return copy
+    }
+}
+
 extension CheckpointStore {
     /// The checkpoint in a copy made while the journal is open.
     static func contents(

@@ -1,6 +1,5 @@
 // The ledger in the journal: as durable as the hits, and exact after a crash.
 internal import DeliveryDiagnosis
-internal import Foundation
 internal import GRDB
 internal import SightlineProtos
 internal import TestSupport
@@ -99,11 +98,7 @@ struct JournalLedgerTests {
             for id in 0..<20 { await journal.commit(self.request(0x100 + id)) }
             #expect(Self.lines(await journal.ledger()) == Self.expected(20))
             #expect(journal.ledgerRowCount == 5)
-            // As a crash leaves it: what the checkpoint has not yet is in the log alone.
-            let copy = folder + "-copy"
-            try FileManager.default.copyItem(
-                atPath: self.directory.path + "/" + folder,
-                toPath: self.directory.path + "/" + copy)
+            let copy = try self.directory.copyAfterCrash(of: folder)
             await journal.close()
             for left in [folder, copy] {
                 journal = try Journal.open(self.directory, folder: left)
@@ -120,10 +115,9 @@ struct JournalLedgerTests {
         var journal = try Journal.open(self.directory) { $0.checkpointMilliseconds = 60_000 }
         await journal.commit(AdmittedRequest.of([Self.flagged("ON", id: 1)]))
         #expect(journal.lastSequence == 0, "no sink is told of it")
-        try FileManager.default.copyItem(
-            atPath: self.directory.path + "/journal", toPath: self.directory.path + "/copy")
+        let copy = try self.directory.copyAfterCrash(of: "journal")
         await journal.close()
-        journal = try Journal.open(self.directory, folder: "copy")
+        journal = try Journal.open(self.directory, folder: copy)
         #expect(Self.lines(await journal.ledger()) == ["56c4 refused ON 1"])
         await journal.close()
     }

@@ -1,6 +1,5 @@
 // A notification that was sent and of which an attempt failed: the ledger counts it once, whenever
 // the two are told.
-internal import Foundation
 internal import SightlineProtos
 internal import TestSupport
 internal import Testing
@@ -94,11 +93,7 @@ struct SentAndFailedTests {
             }
             await journal.commit(AdmittedRequest.of(Self.sends([.failed, .sent])))
             await journal.commit(AdmittedRequest.of(Self.sends([.failed], id: 2)))
-            // As a crash leaves it: what the checkpoint has not yet is in the log alone.
-            let copy = folder + "-copy"
-            try FileManager.default.copyItem(
-                atPath: self.directory.path + "/" + folder,
-                toPath: self.directory.path + "/" + copy)
+            let copy = try self.directory.copyAfterCrash(of: folder)
             await journal.close()
             for left in [folder, copy] {
                 journal = try Journal.open(self.directory, folder: left)
