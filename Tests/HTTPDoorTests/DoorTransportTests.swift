@@ -153,6 +153,11 @@ struct DoorTransportTests {
             await transport.serve(self.call(Echo.wait, metadata: ["grpc-timeout": "1m"]))
         }
         #expect(late.status.message == "deadlinePassed" && late.status.code == .aborted)
+        // Also where the answer would be there at once.
+        let passed = try await self.served { transport in
+            await transport.serve(self.call(Echo.echo, metadata: ["grpc-timeout": "0m"]))
+        }
+        #expect(passed.status.message == "deadlinePassed")
         let malformed = try await self.served { transport in
             await transport.serve(self.call(Echo.echo, metadata: ["grpc-timeout": "-1S"]))
         }
