@@ -126,7 +126,7 @@ struct EventsDoorTests {
         ] as [([UInt8], String?, Bool)])
     func bulk(body: [UInt8], encoding: String?, isBulk: Bool) async throws {
         let bulk = CountingExecutor()
-        let door = EventsDoor(calls: self.calls, limits: Limits(), bulk: bulk)
+        let door = try EventsDoor(calls: self.calls, limits: Limits(), bulk: bulk)
         var headers: HTTPFields = [.contentType: "application/json"]
         headers[.contentEncoding] = encoding
         let answer = await door.answer(

@@ -74,9 +74,10 @@ class Adobe:
 
     def __init__(self):
         self.requests: list[tuple] = []
-        # A status; or None for no answer until it is set.
+        # A status; or 0 for no answer until it closes.
         self.status = 200
         self.silence = threading.Event()
+        self.down = False
         outer = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -88,6 +89,11 @@ class Adobe:
                                        self.headers["content-type"], self.headers["host"], body))
                 if outer.status == 0:
                     outer.silence.wait(60)
+                # A connection that was open stays with its thread, which a server that is down
+                # does not have.
+                if outer.down:
+                    self.close_connection = True
+                    return
                 self.send_response(outer.status or 200)
                 if outer.status == 302:
                     self.send_header("Location", "https://shop.example/")
@@ -112,6 +118,7 @@ class Adobe:
         return collections.Counter((method, target) for method, target, *_ in self.requests)
 
     def close(self) -> None:
+        self.down = True
         self.silence.set()
         self._server.shutdown()
         self._server.server_close()
