@@ -116,8 +116,8 @@ package struct NeverSent: Sendable, Equatable {
 
 extension NeverSent {
     /// The ids of the rows among which all sends of the query's deliveries are; nil if none of them
-    /// failed or was skipped. Rows have no index by delivery, but ids rise with the days. Sends have
-    /// no campaign's name, so `newest` is the id of the last one.
+    /// failed or was skipped. Rows have no index by delivery, but ids rise with the days. Sends
+    /// have no campaign's name, so `newest` is the id of the last one.
     static func ids(
         _ query: ReportQuery, in database: Database
     ) throws -> ClosedRange<Int64>? {

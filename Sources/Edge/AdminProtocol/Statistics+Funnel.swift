@@ -58,8 +58,8 @@ extension Statistics {
         /// Notifications that a push service took per attempted one, on all platforms; nil without
         /// these.
         package var deliveredRate: Double?
-        /// The notifications of which an attempt failed, by the reasons as docs/sends.md names them,
-        /// the most frequent first; nil without failures.
+        /// The notifications of which an attempt failed, by the reasons as docs/sends.md names
+        /// them, the most frequent first; nil without failures.
         package var failedFor: [ReasonCount]?
         /// The versions of its apps, those that differ first; nil if none differs.
         package var versions: [Version]?

@@ -37,8 +37,8 @@ final class PostbackLog: Sendable {
     }
 
     /// - Parameters:
-    ///   - hosts: the number of hosts. Beyond 10 each of them makes the interval a second longer, so
-    ///     that all together write no more.
+    ///   - hosts: the number of hosts. Beyond 10 each of them makes the interval a second longer,
+    ///     so that all together write no more.
     ///   - now: the time of the samples; tests substitute it.
     init(
         logger: Logger, hosts: Int,
