@@ -27,6 +27,9 @@ void Judgement::checkForm(const pb::TrackingEvent &event) {
     case pb::TrackingEvent::kPush: return checkPush(event);
     case pb::TrackingEvent::kTrackAction: return checkAction(event.track_action());
     case pb::TrackingEvent::kInApp: return checkInApp(event);
+    case pb::TrackingEvent::kPushSend:
+        reject("push_send", pb::VIOLATION_CODE_CONFLICT, "this peer judges what recipients do");
+        break;
     case pb::TrackingEvent::INTERACTION_NOT_SET:
         reject("interaction", pb::VIOLATION_CODE_REQUIRED,
                "push, track_action or in_app says what happened");

@@ -59,6 +59,8 @@ void Judgement::judge(const pb::TrackingEvent &event, int64_t nowSeconds) {
     case pb::TrackingEvent::kPush: judgePush(event); break;
     case pb::TrackingEvent::kTrackAction: judgeAction(event); break;
     case pb::TrackingEvent::kInApp: judgeInApp(event); break;
+    // Its form was refused.
+    case pb::TrackingEvent::kPushSend:
     case pb::TrackingEvent::INTERACTION_NOT_SET: return;
     }
     const auto &time = event.occur_time();

@@ -25,6 +25,9 @@ func (j *judgement) checkForm(event *pb.TrackingEvent) {
 		j.checkAction(interaction.TrackAction)
 	case *pb.TrackingEvent_InApp:
 		j.checkInApp(event, interaction.InApp)
+	case *pb.TrackingEvent_PushSend:
+		j.reject("push_send", pb.ViolationCode_VIOLATION_CODE_CONFLICT,
+			"this peer judges what recipients do")
 	default:
 		j.require("interaction", "push, track_action or in_app says what happened")
 	}
