@@ -33,6 +33,8 @@ RAW_PAYLOADS = [
 SEPARATORS = [b"\n", b"\r\n", b"\n\n", b"\n \n", b"\r", b"", b",", b"\n\xef\xbb\xbf", b"\0"]
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 ZSTD_BLOCK = 1 << 17
+# One time for all bodies: a seed makes the same ones for as long as this process lives.
+NOW = int(time.time())
 
 
 class Bodies:
@@ -40,7 +42,7 @@ class Bodies:
 
     def __init__(self, chance: random.Random, space: int):
         self.chance = chance
-        self.facts = Facts(chance.randrange(1 << 30), int(time.time()), space)
+        self.facts = Facts(chance.randrange(1 << 30), NOW, space)
 
     def event(self) -> dict:
         """An event of some kind, as protobuf's JSON has it; mostly a good one."""

@@ -369,6 +369,11 @@ class Run:
         """Events come, and letters."""
         self.send()
         self.put_letters()
+        # Or the server might end before it has shown them.
+        wait_until(self.shows_neighbour, "the neighbour to be shown by the tap")
+
+    def shows_neighbour(self) -> bool:
+        return bool(found(b"".join(self.tap.lines.copy()), self.forms[self.near["tap"]]))
 
     def before(self) -> None:
         self.forget_all()
@@ -556,8 +561,7 @@ class Run:
         blind = [f"{place}: the neighbour is not in {file}" for place, file in wanted.items()
                  if not any(found(data, self.forms[self.near[place]])
                             for name, data in files.items() if name.startswith(file))]
-        shown = b"".join(self.tap.lines)
-        if not found(shown, self.forms[self.near["tap"]]):
+        if not self.shows_neighbour():
             blind.append("tap: the neighbour is not shown")
         return blind
 
