@@ -29,6 +29,9 @@ public nonisolated enum Sightline_V1_SinkCapability: SwiftProtobuf.Enum, Swift.C
 
   /// The backend may refuse hits. It stores refusals with the position, and repeats them in Welcome.
   case refusals // = 1
+
+  /// The backend can forget a recipient: it answers each Erase with Erased.
+  case erasure // = 2
   case UNRECOGNIZED(Int)
 
   public init() {
@@ -39,6 +42,7 @@ public nonisolated enum Sightline_V1_SinkCapability: SwiftProtobuf.Enum, Swift.C
     switch rawValue {
     case 0: self = .unspecified
     case 1: self = .refusals
+    case 2: self = .erasure
     default: self = .UNRECOGNIZED(rawValue)
     }
   }
@@ -47,6 +51,7 @@ public nonisolated enum Sightline_V1_SinkCapability: SwiftProtobuf.Enum, Swift.C
     switch self {
     case .unspecified: return 0
     case .refusals: return 1
+    case .erasure: return 2
     case .UNRECOGNIZED(let i): return i
     }
   }
@@ -55,6 +60,7 @@ public nonisolated enum Sightline_V1_SinkCapability: SwiftProtobuf.Enum, Swift.C
   public static let allCases: [Sightline_V1_SinkCapability] = [
     .unspecified,
     .refusals,
+    .erasure,
   ]
 
 }
@@ -86,6 +92,15 @@ public nonisolated struct Sightline_V1_DeliverRequest: Sendable {
     set {message = .batch(newValue)}
   }
 
+  /// A recipient to forget, after Welcome. Needs SINK_CAPABILITY_ERASURE.
+  public var erase: Sightline_V1_Erase {
+    get {
+      if case .erase(let v)? = message {return v}
+      return Sightline_V1_Erase()
+    }
+    set {message = .erase(newValue)}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   /// What it is.
@@ -94,6 +109,8 @@ public nonisolated struct Sightline_V1_DeliverRequest: Sendable {
     case hello(Sightline_V1_Hello)
     /// Hits, after Welcome.
     case batch(Sightline_V1_RecordBatch)
+    /// A recipient to forget, after Welcome. Needs SINK_CAPABILITY_ERASURE.
+    case erase(Sightline_V1_Erase)
 
   }
 
@@ -150,6 +167,10 @@ public nonisolated struct Sightline_V1_RecordBatch: Sendable {
   /// Clears the value of `end`. Subsequent reads from it will return its default value.
   public mutating func clearEnd() {self._end = nil}
 
+  /// The server sends nothing more before an Ack: its window is full, or it has no more hits for now.
+  /// A backend that gathers hits for a larger commit gains nothing by waiting any longer.
+  public var awaitsAck: Bool = false
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -194,6 +215,25 @@ public nonisolated struct Sightline_V1_Position: Sendable {
   /// Tells the server whether the group is still the same. It differs, for instance, if the sink's
   /// filter was changed.
   public var check: UInt32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// Asks the backend to delete what it has of a recipient. It comes between batches: everything that
+/// was sent is acknowledged, and nothing more is sent before Erased. It comes again after a break, and
+/// whenever somebody asks again.
+public nonisolated struct Sightline_V1_Erase: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The tenant whose recipient it is.
+  public var tenant: String = String()
+
+  /// The recipient's id in each form that hits may have it in: as it was sent, and hashed.
+  public var subjectIds: [String] = []
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -254,6 +294,15 @@ public nonisolated struct Sightline_V1_DeliverResponse: Sendable {
     set {message = .drain(newValue)}
   }
 
+  /// The answer to Erase, and to nothing else.
+  public var erased: Sightline_V1_Erased {
+    get {
+      if case .erased(let v)? = message {return v}
+      return Sightline_V1_Erased()
+    }
+    set {message = .erased(newValue)}
+  }
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   /// What it is.
@@ -268,6 +317,8 @@ public nonisolated struct Sightline_V1_DeliverResponse: Sendable {
     case lost(Sightline_V1_Lost)
     /// The backend will end the stream soon.
     case drain(Sightline_V1_Drain)
+    /// The answer to Erase, and to nothing else.
+    case erased(Sightline_V1_Erased)
 
   }
 
@@ -469,6 +520,36 @@ public nonisolated struct Sightline_V1_Lost: Sendable {
   public init() {}
 }
 
+/// A recipient is erased, or it failed. Busy before it gives the backend more time, as for an Ack.
+public nonisolated struct Sightline_V1_Erased: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The hits that were deleted, or whose id was overwritten.
+  public var erasedCount: UInt64 = 0
+
+  /// When the last earlier version of the backend's data is removed that holds the id; absent if
+  /// there is none.
+  public var retainedUntil: SwiftProtobuf.Google_Protobuf_Timestamp {
+    get {_retainedUntil ?? SwiftProtobuf.Google_Protobuf_Timestamp()}
+    set {_retainedUntil = newValue}
+  }
+  /// Returns true if `retainedUntil` has been explicitly set.
+  public var hasRetainedUntil: Bool {self._retainedUntil != nil}
+  /// Clears the value of `retainedUntil`. Subsequent reads from it will return its default value.
+  public mutating func clearRetainedUntil() {self._retainedUntil = nil}
+
+  /// Why it failed, for an operator; without personal data. Empty if it did not.
+  public var failure: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+
+  fileprivate var _retainedUntil: SwiftProtobuf.Google_Protobuf_Timestamp? = nil
+}
+
 /// The server sends nothing more, waits for the acks of what it has sent, ends its side and connects
 /// again.
 public nonisolated struct Sightline_V1_Drain: Sendable {
@@ -489,12 +570,12 @@ public nonisolated struct Sightline_V1_Drain: Sendable {
 fileprivate nonisolated let _protobuf_package = "sightline.v1"
 
 nonisolated extension Sightline_V1_SinkCapability: SwiftProtobuf._ProtoNameProviding {
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0SINK_CAPABILITY_UNSPECIFIED\0\u{1}SINK_CAPABILITY_REFUSALS\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{2}\0SINK_CAPABILITY_UNSPECIFIED\0\u{1}SINK_CAPABILITY_REFUSALS\0\u{1}SINK_CAPABILITY_ERASURE\0")
 }
 
 nonisolated extension Sightline_V1_DeliverRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".DeliverRequest"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}hello\0\u{1}batch\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}hello\0\u{1}batch\0\u{1}erase\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -528,6 +609,19 @@ nonisolated extension Sightline_V1_DeliverRequest: SwiftProtobuf.Message, SwiftP
           self.message = .batch(v)
         }
       }()
+      case 3: try {
+        var v: Sightline_V1_Erase?
+        var hadOneofValue = false
+        if let current = self.message {
+          hadOneofValue = true
+          if case .erase(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.message = .erase(v)
+        }
+      }()
       default: break
       }
     }
@@ -546,6 +640,10 @@ nonisolated extension Sightline_V1_DeliverRequest: SwiftProtobuf.Message, SwiftP
     case .batch?: try {
       guard case .batch(let v)? = self.message else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    }()
+    case .erase?: try {
+      guard case .erase(let v)? = self.message else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
     }()
     case nil: break
     }
@@ -611,7 +709,7 @@ nonisolated extension Sightline_V1_Hello: SwiftProtobuf.Message, SwiftProtobuf._
 
 nonisolated extension Sightline_V1_RecordBatch: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".RecordBatch"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}records\0\u{1}groups\0\u{1}end\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}records\0\u{1}groups\0\u{1}end\0\u{3}awaits_ack\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -622,6 +720,7 @@ nonisolated extension Sightline_V1_RecordBatch: SwiftProtobuf.Message, SwiftProt
       case 1: try { try decoder.decodeRepeatedMessageField(value: &self.records) }()
       case 2: try { try decoder.decodeRepeatedMessageField(value: &self.groups) }()
       case 3: try { try decoder.decodeSingularMessageField(value: &self._end) }()
+      case 4: try { try decoder.decodeSingularBoolField(value: &self.awaitsAck) }()
       default: break
       }
     }
@@ -641,6 +740,9 @@ nonisolated extension Sightline_V1_RecordBatch: SwiftProtobuf.Message, SwiftProt
     try { if let v = self._end {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
     } }()
+    if self.awaitsAck != false {
+      try visitor.visitSingularBoolField(value: self.awaitsAck, fieldNumber: 4)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -648,6 +750,7 @@ nonisolated extension Sightline_V1_RecordBatch: SwiftProtobuf.Message, SwiftProt
     if lhs.records != rhs.records {return false}
     if lhs.groups != rhs.groups {return false}
     if lhs._end != rhs._end {return false}
+    if lhs.awaitsAck != rhs.awaitsAck {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -733,9 +836,44 @@ nonisolated extension Sightline_V1_Position: SwiftProtobuf.Message, SwiftProtobu
   }
 }
 
+nonisolated extension Sightline_V1_Erase: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Erase"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}tenant\0\u{3}subject_ids\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.tenant) }()
+      case 2: try { try decoder.decodeRepeatedStringField(value: &self.subjectIds) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.tenant.isEmpty {
+      try visitor.visitSingularStringField(value: self.tenant, fieldNumber: 1)
+    }
+    if !self.subjectIds.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.subjectIds, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Sightline_V1_Erase, rhs: Sightline_V1_Erase) -> Bool {
+    if lhs.tenant != rhs.tenant {return false}
+    if lhs.subjectIds != rhs.subjectIds {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension Sightline_V1_DeliverResponse: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".DeliverResponse"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}welcome\0\u{1}ack\0\u{1}busy\0\u{1}lost\0\u{1}drain\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}welcome\0\u{1}ack\0\u{1}busy\0\u{1}lost\0\u{1}drain\0\u{1}erased\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -808,6 +946,19 @@ nonisolated extension Sightline_V1_DeliverResponse: SwiftProtobuf.Message, Swift
           self.message = .drain(v)
         }
       }()
+      case 6: try {
+        var v: Sightline_V1_Erased?
+        var hadOneofValue = false
+        if let current = self.message {
+          hadOneofValue = true
+          if case .erased(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.message = .erased(v)
+        }
+      }()
       default: break
       }
     }
@@ -838,6 +989,10 @@ nonisolated extension Sightline_V1_DeliverResponse: SwiftProtobuf.Message, Swift
     case .drain?: try {
       guard case .drain(let v)? = self.message else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+    }()
+    case .erased?: try {
+      guard case .erased(let v)? = self.message else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
     }()
     case nil: break
     }
@@ -1150,6 +1305,50 @@ nonisolated extension Sightline_V1_Lost: SwiftProtobuf.Message, SwiftProtobuf._M
 
   public static func ==(lhs: Sightline_V1_Lost, rhs: Sightline_V1_Lost) -> Bool {
     if lhs.reason != rhs.reason {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension Sightline_V1_Erased: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Erased"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}erased_count\0\u{3}retained_until\0\u{1}failure\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt64Field(value: &self.erasedCount) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._retainedUntil) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self.failure) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    if self.erasedCount != 0 {
+      try visitor.visitSingularUInt64Field(value: self.erasedCount, fieldNumber: 1)
+    }
+    try { if let v = self._retainedUntil {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    if !self.failure.isEmpty {
+      try visitor.visitSingularStringField(value: self.failure, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Sightline_V1_Erased, rhs: Sightline_V1_Erased) -> Bool {
+    if lhs.erasedCount != rhs.erasedCount {return false}
+    if lhs._retainedUntil != rhs._retainedUntil {return false}
+    if lhs.failure != rhs.failure {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

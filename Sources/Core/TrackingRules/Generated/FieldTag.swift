@@ -299,6 +299,8 @@ package enum FieldTag {
         @inlinable package static var hello: UInt32 { 10 }
         /// `batch`, field 2.
         @inlinable package static var batch: UInt32 { 18 }
+        /// `erase`, field 3.
+        @inlinable package static var erase: UInt32 { 26 }
     }
     /// sightline.v1.RecordBatch.
     package enum RecordBatch {
@@ -308,6 +310,8 @@ package enum FieldTag {
         @inlinable package static var groups: UInt32 { 18 }
         /// `end`, field 3.
         @inlinable package static var end: UInt32 { 26 }
+        /// `awaits_ack`, field 4.
+        @inlinable package static var awaitsAck: UInt32 { 32 }
     }
     /// sightline.v1.GroupPart.
     package enum GroupPart {
