@@ -288,7 +288,7 @@ let backends: [Target] = [
             + libraries(
                 "Crypto", "Instrumentation", "Logging", "NIOPosix", "ServiceContextModule")),
     module("Sinks/CampaignSink", sink + http),
-    module("Sinks/GRPCSink", sink + ["CCRC32C"] + service),
+    module("Sinks/GRPCSink", sink + ["CCRC32C"] + service + libraries("ServiceLifecycle")),
     module("Sinks/FileSinks", sink + ["CZstd"] + libraries("Logging")),
 ]
 
@@ -434,7 +434,10 @@ let testTargets: [Target] = [
         ["FileSinks", "SinkKit", "SinkTestSupport", "TestSupport", "WireFormat"] + protos),
     tests(
         "GRPCSinkTests",
-        ["ConfigurationKeys", "GRPCSink", "SinkKit", "SinkTestSupport", "TestSupport"] + protos),
+        [
+            "ConfigurationKeys", "GRPCSink", "SinkKit", "SinkTestSupport", "TestSupport",
+            "TrackingRules",
+        ] + protos + libraries("Logging", "ServiceLifecycle")),
     tests(
         "HTTP2EdgeTests",
         ["HTTP2Edge", "TestSupport", "TrackingServer"] + service

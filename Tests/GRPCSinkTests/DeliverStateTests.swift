@@ -68,6 +68,7 @@ struct DeliverStateTests {
         arguments: [
             (Sightline_V1_DeliverResponse(), "a message came that this version cannot read"),
             (Self.welcome(), "a second Welcome came"),
+            (.with { $0.erased = .init() }, "an Erased came, and no Erase waits for it"),
             (Self.ack(), "an Ack came without a position"),
             (Self.ack { $0.durable = .init() }, "an Ack came without a position"),
             (Self.ack { $0.durable = Self.position(3) }, "it acknowledged 3/0, which is no end"),
@@ -180,6 +181,77 @@ struct DeliverStateTests {
                 #expect(state.hasRoom(for: manyBytes, at: Self.start) == hasRoom)
             }
         }
+    }
+
+    @Test("whether a message fits after another is a matter of the window, and not of Busy")
+    func fits() throws {
+        var state = try Self.open()
+        try state.take(.with { $0.busy.delay.seconds = 1 }, at: Self.start)
+        let message = Self.message(7, hits: 7)
+        #expect(state.fits(message) && !state.hasRoom(for: message, at: Self.start))
+        state.send(message, at: Self.start)
+        #expect(!state.fits(Self.message(8)) && state.hitsInFlight == 10)
+    }
+
+    @Test("an ack's delay is that from the newest message that it covers")
+    func ackDelay() throws {
+        var state = try Self.open()
+        #expect(state.ackDelay == nil)
+        state.send(Self.message(7), at: Self.start + .seconds(2))
+        try state.take(
+            Self.ack { $0.durable = Self.position(7) }, at: Self.start + .milliseconds(2300))
+        #expect(state.ackDelay == .milliseconds(300))
+    }
+
+    @Test(
+        "a recipient is erased between batches: when all is acknowledged, and before more is sent")
+    func erasing() throws {
+        var state = try Self.open { $0.capabilities = [.erasure] }
+        #expect(state.welcome?.mayErase == true && state.welcome?.mayRefuse == false)
+        #expect(state.beginErasing(at: Self.start) == false, "three messages are in flight")
+        try state.take(Self.ack { $0.durable = Self.position(6) }, at: Self.start)
+        try state.take(.with { $0.busy.delay.seconds = 5 }, at: Self.start)
+        #expect(state.beginErasing(at: Self.start) == false, "it is busy")
+        let later = Self.start + .seconds(5)
+        #expect(state.isSettled && state.beginErasing(at: later))
+        #expect(!state.isSettled && state.progress == later)
+        #expect(!state.hasRoom(for: Self.message(7), at: later) && !state.beginErasing(at: later))
+        #expect(state.takeErased() == nil)
+        try state.take(.with { $0.erased.erasedCount = 3 }, at: later)
+        #expect(state.isSettled && state.hasRoom(for: Self.message(7), at: later))
+        #expect(state.takeErased() == .init(count: 3, retainedUntil: nil, failure: ""))
+        #expect(state.takeErased() == nil, "taken once")
+        #expect(throws: BackendFailure.self, "one Erase has one answer") {
+            try state.take(.with { $0.erased = .init() }, at: later)
+        }
+    }
+
+    @Test(
+        "an answer to Erase says how many, until when, and why not",
+        arguments: [
+            (0, 0, 0), (5, 0, 5), (5, 1, 6), (5, 999_999_999, 6),
+            (-62_135_596_800, 0, -62_135_596_800), (253_402_300_799, 0, 253_402_300_799),
+            (-62_135_596_801, 0, nil), (253_402_300_800, 0, nil), (5, -1, nil),
+            (5, 1_000_000_000, nil), (.max, 0, nil), (.min, .min, nil),
+        ] as [(Int64, Int32, Int64?)])
+    func erased(_ seconds: Int64, _ nanos: Int32, _ until: Int64?) throws {
+        var state = DeliverState(journal: "j", limits: Self.limits)
+        try state.take(Self.welcome { $0.capabilities = [.erasure] }, at: Self.start)
+        #expect(state.beginErasing(at: Self.start) == true)
+        let response = Sightline_V1_DeliverResponse.with { response in
+            response.erased.erasedCount = .max
+            response.erased.retainedUntil = .with { ($0.seconds, $0.nanos) = (seconds, nanos) }
+            response.erased.failure = String(repeating: "f", count: 300)
+        }
+        guard let until else {
+            #expect(throws: BackendFailure.self) { try state.take(response, at: Self.start) }
+            return
+        }
+        try state.take(response, at: Self.start)
+        let answer = state.takeErased()
+        let erased = try #require(answer)
+        #expect(erased.count == .max && erased.retainedUntil == until)
+        #expect(erased.failure.hasPrefix("fff") && erased.failure.count <= 201)
     }
 
     @Test("nothing is sent while the backend is busy, for at most as long as the key allows")

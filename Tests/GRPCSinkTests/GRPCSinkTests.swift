@@ -8,10 +8,11 @@ internal import SinkTestSupport
 internal import SwiftProtobuf
 internal import TestSupport
 internal import Testing
+internal import TrackingRules
 
 struct GRPCSinkTests {
     /// Groups of four hits each, from a sequence on; with a shift they have other hits.
-    private func batch(
+    func batch(
         _ sequences: ClosedRange<Int64> = 1...1, journal: String = "j", shift: Int = 0
     ) throws -> HitBatch {
         HitBatch(
@@ -23,18 +24,18 @@ struct GRPCSinkTests {
     }
 
     /// A journal up to a group, of which it can read some.
-    private func journal(
+    func journal(
         _ newest: Int64, groups: ClosedRange<Int64>? = nil, shift: Int = 0
     ) -> JournalGroups {
         JournalGroups(
-            newest: { newest },
+            identity: "j", newest: { newest },
             group: { sequence in
                 guard let groups, groups.contains(sequence) else { return nil }
                 return try? self.batch(sequence...sequence, shift: shift)
             })
     }
 
-    private func ids(_ batches: HitBatch...) throws -> [String] {
+    func ids(_ batches: HitBatch...) throws -> [String] {
         try batches.flatMap { try $0.records.map(\.hitID.hex) }
     }
 
@@ -55,7 +56,7 @@ struct GRPCSinkTests {
         #expect(await sink.deliver(try self.batch(9...9)) == .delivered)
         let hello = try #require(backend.hellos.first)
         #expect(backend.hellos.count == 1)
-        #expect(hello.versions == [1] && hello.capabilities == [.refusals])
+        #expect(hello.versions == [1] && hello.capabilities == [.refusals, .erasure])
         #expect(hello.journalID == "j" && hello.sink == "mine" && hello.settledSequence == 6)
         #expect(try backend.records.map(\.hitID.hex) == self.ids(self.batch(7...9)))
         #expect(backend.batches.map(\.end.sequence) == [8, 9])
@@ -136,6 +137,59 @@ struct GRPCSinkTests {
         backend.changeWelcome { $0.limits.maxUnacknowledgedHits = 1 }
         #expect(await sink.deliver(try self.batch(1...20)) == .delivered)
         #expect(try backend.records.map(\.hitID.hex) == self.ids(self.batch(1...20)))
+    }
+
+    @Test(
+        "a message says whether another can follow it, so a backend that gathers hits waits for none",
+        arguments: [1, 9, 16_384])
+    func awaitsAck(_ windowHits: Int) async throws {
+        let backend = try await TestBackend(then: .gather)
+        let sink = try GRPCSink(
+            backend.configuration { ($0.messageBytes, $0.windowHits) = (1024, windowHits) })
+        let hits = [try self.batch(1...20), try self.batch(21...21)]
+        for batch in hits { #expect(await sink.deliver(batch) == .delivered) }
+        #expect(try backend.records.map(\.hitID.hex) == self.ids(hits[0], hits[1]))
+        #expect(backend.hellos.count == 1)
+        var inFlight = 0
+        for (number, batch) in backend.batches.enumerated() {
+            inFlight += batch.records.count
+            // The end of a delivery, or no room for the next: all that is sent waits for its ack.
+            let isLast = [20, 21].contains(batch.end.sequence) && batch.end.index == 3
+            let next = isLast ? 0 : backend.batches[number + 1].records.count
+            #expect(batch.awaitsAck == (isLast || inFlight + next > windowHits), "\(number)")
+            if batch.awaitsAck { inFlight = 0 }
+        }
+        // Both kinds are there, where the window has room for more than one.
+        let kinds = Set(backend.batches.map(\.awaitsAck))
+        #expect(kinds == (windowHits == 1 ? [true] : [true, false]))
+    }
+
+    @Test("a delivery fills the window, however large that is")
+    func deliveriesUpToTheWindow() throws {
+        for (hits, bytes, most) in [
+            (16_384, 16 << 20, 16 << 20), (100, 64 << 20, 64 << 20), (1, 1 << 20, 8 << 20),
+        ] {
+            var configuration = GRPCConfiguration()
+            configuration.target = "127.0.0.1:1"
+            (configuration.windowHits, configuration.windowBytes) = (hits, bytes)
+            let limit = try GRPCSink(configuration).maxBatch
+            #expect(limit.hits == 4 * hits && limit.bytes == most)
+        }
+    }
+
+    @Test("a probe tells what the backend's commits cost, from the time of its ack")
+    func rhythm() async throws {
+        let backend = try await TestBackend(then: .gather)
+        backend.changeWelcome { $0.limits.maxUnacknowledgedHits = 50 }
+        let sink = try GRPCSink(backend.configuration())
+        let steps = await sink.probe(try self.batch(1...1, journal: "replay-1"))
+        #expect(steps.map(\.name) == ["write", "rhythm", "removal"])
+        #expect(steps.map(\.outcome) == [.worked, .worked, .skipped])
+        #expect(steps[1].text.contains("with a window of 50 hits, at most"), "\(steps[1])")
+        backend.script([.breakOff])
+        let failing = try GRPCSink(backend.configuration())
+        let failed = await failing.probe(try self.batch(1...1, journal: "replay-2"))
+        #expect(failed.map(\.name) == ["write"] && failed[0].outcome == .failed)
     }
 
     @Test("a backend that is busy gets time: a little within the batch, more before the next try")

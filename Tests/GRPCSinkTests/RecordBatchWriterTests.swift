@@ -53,6 +53,29 @@ struct RecordBatchWriterTests {
         #expect(batches[0].end.sequence == 14 && batches[0].end.index == 2)
     }
 
+    @Test("that an ack is awaited is the last byte, whoever wrote the message")
+    func awaitsAck() throws {
+        let hits = try self.batch(groups: 1)
+        var batch = DeliveredBatch(hits, after: nil)
+        var writer = RecordBatchWriter(maxBytes: 1 << 20)
+        try batch.append(hits.groups[0], to: &writer)
+        writer.finish()
+        let written = try #require(writer.takeReady().first)
+        let content = try Sightline_V1_DeliverRequest(serializedBytes: written.bytes).batch
+        let other = try RecordBatchMessage(content, end: written.end)
+        #expect(other.hits == 3 && other.bytes == written.bytes)
+        for var message in [written, other] {
+            for awaitsAck in [false, true, false] {
+                message.awaitsAck = awaitsAck
+                #expect(message.awaitsAck == awaitsAck)
+                let request = try Sightline_V1_DeliverRequest(serializedBytes: message.bytes)
+                #expect(request.batch.awaitsAck == awaitsAck)
+                #expect(request.batch.records == content.records)
+                #expect(request.batch.end == content.end)
+            }
+        }
+    }
+
     @Test("a limit splits groups between two hits, and no message exceeds it")
     func split() throws {
         let hits = try self.batch(groups: 10)

@@ -7,12 +7,14 @@ internal import SwiftProtobuf
 internal import Synchronization
 package import TestSupport
 
-/// Keeps hits in memory, each with its position. A script says what becomes of each message; after
-/// its end every one is taken.
+/// Keeps hits in memory, each with its position. A script says what becomes of each message, and of
+/// each Erase.
 package final class TestBackend: Sightline_V1_SinkService.SimpleServiceProtocol {
     /// What becomes of a message with hits.
     package enum Reply: Sendable {
         case take
+        /// Takes it, and acknowledges it only if the server sends nothing more before an ack.
+        case gather
         /// Takes all but these, by their number in the message.
         case refuse(Set<Int>)
         /// Takes it, and breaks the stream before the ack.
@@ -29,6 +31,8 @@ package final class TestBackend: Sightline_V1_SinkService.SimpleServiceProtocol 
 
     fileprivate struct State: Sendable {
         var script: [Reply]
+        /// What becomes of a message after the end of the script.
+        let rest: Reply
         var welcome: @Sendable (inout Sightline_V1_Welcome) -> Void = { _ in }
         var records: [Sightline_V1_TrackingRecord] = []
         var ends: [String: Sightline_V1_Position] = [:]
@@ -36,6 +40,7 @@ package final class TestBackend: Sightline_V1_SinkService.SimpleServiceProtocol 
         var owners: [String: Int] = [:]
         var hellos: [Sightline_V1_Hello] = []
         var batches: [Sightline_V1_RecordBatch] = []
+        var erases: [Sightline_V1_Erase] = []
         var keys: [String] = []
         var greetings: [Sightline_V1_DeliverResponse] = []
     }
@@ -44,8 +49,8 @@ package final class TestBackend: Sightline_V1_SinkService.SimpleServiceProtocol 
     private let served = Mutex<(Int, GRPCServer<HTTP2ServerTransport.Posix>)?>(nil)
 
     /// A backend that listens.
-    package init(_ script: [Reply] = []) async throws {
-        self.state = Mutex(State(script: script))
+    package init(_ script: [Reply] = [], then rest: Reply = .take) async throws {
+        self.state = Mutex(State(script: script, rest: rest))
         let transport = HTTP2ServerTransport.Posix(
             address: .ipv4(host: "127.0.0.1", port: 0), transportSecurity: .plaintext)
         let server = GRPCServer(transport: transport, services: [self])
@@ -87,6 +92,7 @@ package final class TestBackend: Sightline_V1_SinkService.SimpleServiceProtocol 
     package var records: [Sightline_V1_TrackingRecord] { self.state.withLock(\.records) }
     package var hellos: [Sightline_V1_Hello] { self.state.withLock(\.hellos) }
     package var batches: [Sightline_V1_RecordBatch] { self.state.withLock(\.batches) }
+    package var erases: [Sightline_V1_Erase] { self.state.withLock(\.erases) }
     /// The values of `authorization` of its streams.
     package var keys: [String] { self.state.withLock(\.keys) }
 
@@ -122,7 +128,17 @@ package final class TestBackend: Sightline_V1_SinkService.SimpleServiceProtocol 
                 number = owner
                 try await response.write(contentsOf: answers)
             case .batch(let batch):
-                try await response.write(contentsOf: try self.take(batch, key, number))
+                try await response.write(
+                    contentsOf: try self.take(key, number, batch.awaitsAck) { state in
+                        state.batches.append(batch)
+                        return { state, refused in state.store(batch, key, but: refused) }
+                    })
+            case .erase(let erase):
+                try await response.write(
+                    contentsOf: try self.take(key, number, true) { state in
+                        state.erases.append(erase)
+                        return { state, _ in state.erase(erase) }
+                    })
             case nil: throw RPCError(code: .invalidArgument, message: "nothing")
             }
         }
@@ -136,7 +152,7 @@ package final class TestBackend: Sightline_V1_SinkService.SimpleServiceProtocol 
             state.owners[key] = state.hellos.count
             var welcome = Sightline_V1_Welcome()
             welcome.version = 1
-            welcome.capabilities = [.refusals]
+            welcome.capabilities = [.refusals, .erasure]
             welcome.journalID = hello.journalID
             if let end = state.ends[key] {
                 welcome.durable = end
@@ -153,21 +169,26 @@ package final class TestBackend: Sightline_V1_SinkService.SimpleServiceProtocol 
         }
     }
 
+    /// - Parameter note: notes a request; what it returns does it, but for hits of some numbers.
     private func take(
-        _ batch: Sightline_V1_RecordBatch, _ key: String, _ owner: Int
+        _ key: String, _ owner: Int, _ awaitsAnswer: Bool,
+        _ note: (inout State) -> (inout State, Set<Int>) -> Sightline_V1_DeliverResponse
     ) throws -> [Sightline_V1_DeliverResponse] {
         try self.state.withLock { state in
             guard state.owners[key] == owner else {
                 throw RPCError(code: .aborted, message: "there is a later stream")
             }
-            state.batches.append(batch)
+            let store = note(&state)
             var said: [Sightline_V1_DeliverResponse] = []
             while true {
-                switch state.script.isEmpty ? .take : state.script.removeFirst() {
-                case .take: return said + [state.store(batch, key)]
-                case .refuse(let numbers): return said + [state.store(batch, key, but: numbers)]
+                switch state.script.isEmpty ? state.rest : state.script.removeFirst() {
+                case .take: return said + [store(&state, [])]
+                case .gather:
+                    let answer = store(&state, [])
+                    return said + (awaitsAnswer ? [answer] : [])
+                case .refuse(let numbers): return said + [store(&state, numbers)]
                 case .takeAndBreak:
-                    _ = state.store(batch, key)
+                    _ = store(&state, [])
                     throw RPCError(code: .unavailable, message: "a break after the batch")
                 case .breakOff: throw RPCError(code: .unavailable, message: "a break")
                 case .stall: return said
@@ -180,8 +201,19 @@ package final class TestBackend: Sightline_V1_SinkService.SimpleServiceProtocol 
 }
 
 extension TestBackend.State {
+    fileprivate mutating func erase(
+        _ erase: Sightline_V1_Erase
+    ) -> Sightline_V1_DeliverResponse {
+        let before = self.records.count
+        self.records.removeAll { record in
+            record.tenant == erase.tenant && erase.subjectIds.contains(record.event.subjectID)
+        }
+        let count = before - self.records.count
+        return .with { $0.erased.erasedCount = UInt64(count) }
+    }
+
     fileprivate mutating func store(
-        _ batch: Sightline_V1_RecordBatch, _ key: String, but refused: Set<Int> = []
+        _ batch: Sightline_V1_RecordBatch, _ key: String, but refused: Set<Int>
     ) -> Sightline_V1_DeliverResponse {
         var ack = Sightline_V1_Ack()
         ack.durable = batch.end

@@ -159,7 +159,7 @@ package struct TestedSink: CustomTestStringConvertible {
         case .discard, .webhook, .kafka: [.erasable, .probeable]
         case .campaign: [.probeable]
         case .nats, .postgresql: [.resumable, .erasable, .probeable]
-        case .grpc: [.resumable, .positioned, .probeable]
+        case .grpc: [.resumable, .positioned, .erasable, .probeable]
         }
     }
 

@@ -62,17 +62,17 @@ extension SourceRules {
                 "a clock that cannot be set"
         ],
         "Sinks/GRPCSink/DeliverState.swift": [
-            "if let busyUntil, now < busyUntil { return false }":
+            "self.busyUntil.map { now < $0 } ?? false":
                 "a clock that cannot be set"
         ],
         "Sinks/GRPCSink/DeliverStream.swift": [
-            "if said.inFlight.isEmpty || busyUntil > .now { return busyUntil }":
+            "if said.isSettled || busyUntil > .now { return busyUntil }":
                 "a clock that cannot be set",
             "if next == latest, next <= .now { throw timeout }":
                 "a clock that cannot be set",
         ],
         "Sinks/GRPCSink/GRPCSink.swift": [
-            "if let busyUntil, ContinuousClock.now < busyUntil {":
+            "guard let busyUntil, ContinuousClock.now < busyUntil else { return nil }":
                 "a clock that cannot be set"
         ],
         "Sinks/KafkaSink/KafkaProducer.swift": [

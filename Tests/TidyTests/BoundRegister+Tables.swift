@@ -26,8 +26,9 @@ extension BoundRegister {
         BoundRow(
             .one("a delivery to a sink"), "CampaignSink/CampaignSink.Memory",
             "CampaignSink/PostbackBatch", "CampaignSink/PostbackSchedule", "FileSinks/ZstdFrames",
-            "GRPCSink/DeliveredBatch", "GRPCSink/RecordBatchWriter", "KafkaSink/KafkaDelivery",
-            "KafkaSink/KafkaMessages", "NATSSink/AckWindow.Answers", "PostgreSQLSink/HitRows",
+            "GRPCSink/DeliveredBatch", "GRPCSink/RecordBatchMessage",
+            "GRPCSink/RecordBatchWriter", "KafkaSink/KafkaDelivery", "KafkaSink/KafkaMessages",
+            "NATSSink/AckWindow.Answers", "PostgreSQLSink/HitRows",
             "PostgreSQLSink/HitTransaction", "SQLiteSink/HitCounts", "SQLiteSink/HitWriter",
             "SightlineSinks/PublicBatch", "SinkKit/MessageText", "SinkKit/ProtoFields",
             "SinkKit/ProtoJSONWriter", "SinkKit/RecordWriter", "WebhookSink/WebhookEvents",

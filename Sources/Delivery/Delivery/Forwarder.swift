@@ -158,6 +158,7 @@ package struct Forwarder: Service {
     private var journalGroups: JournalGroups {
         let (journal, state) = (self.journal, self.state)
         return JournalGroups(
+            identity: journal.identity,
             newest: { journal.lastSequence },
             group: { sequence in
                 // A group that cannot be read proves nothing, as one that is not there.

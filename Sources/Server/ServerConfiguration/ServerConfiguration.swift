@@ -68,8 +68,8 @@ package struct ServerConfiguration: Sendable {
         get { self.sinkConfigurations[ObjectIdentifier(type)] as? Keys ?? Keys() }
         set { self.sinkConfigurations[ObjectIdentifier(type)] = newValue }
     }
-    /// The largest delivery to the sink.
-    package var maxDelivery = BatchLimit.standard
+    /// The largest delivery to the sink: as much as the grpc sink asks for by default.
+    package var maxDelivery = BatchLimit(hits: 65_536, bytes: 16 << 20)
     /// Refused hits that are kept.
     package var maxDeadLetters = 100_000
     /// How long a stopping server still accepts, after it has said that it is not ready.

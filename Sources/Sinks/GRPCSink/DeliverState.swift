@@ -19,6 +19,12 @@ package struct DeliverState {
     private(set) var bytesInFlight = 0
     /// When the last ack came, or the first message in flight was sent.
     private(set) var progress = ContinuousClock.now
+    /// How long the last ack took, from the newest message that it covers.
+    private(set) var ackDelay: Duration?
+    /// Whether an Erase waits for its Erased.
+    private(set) var isErasing = false
+    /// The answer to an Erase, until it is taken.
+    private var erased: Erased?
     /// Until when nothing is sent.
     private(set) var busyUntil: ContinuousClock.Instant?
     /// Why the backend lost hits, if it says so.
@@ -38,6 +44,19 @@ package struct DeliverState {
     package struct Welcome {
         let limits: Limits
         let mayRefuse: Bool
+        /// Whether the backend can forget a recipient.
+        package let mayErase: Bool
+    }
+
+    /// What a backend did to forget a recipient.
+    package struct Erased: Equatable {
+        /// The hits that were deleted, or whose id was overwritten.
+        package let count: Int
+        /// The second since 1970 by which earlier versions with the id are removed; nil if there
+        /// are none.
+        package let retainedUntil: Int64?
+        /// Why it failed, as the backend says; empty if it did not.
+        package let failure: String
     }
 
     /// A hit that the backend rejects permanently.
@@ -55,6 +74,7 @@ package struct DeliverState {
         let end: HitPosition
         let hits: Int
         let bytes: Int
+        let time: ContinuousClock.Instant
     }
 
     /// The version of the protocol.
@@ -85,6 +105,12 @@ package struct DeliverState {
             self.busyUntil = now + min(max(.zero, delay), self.limits.busy)
         case .lost(let lost): self.loss = Self.text(lost.reason, "it does not say why")
         case .drain(let drain): self.drain = Self.text(drain.reason, "it does not say why")
+        case .erased(let erased):
+            guard self.isErasing else {
+                throw BackendFailure("an Erased came, and no Erase waits for it")
+            }
+            self.erased = try Self.erased(erased)
+            self.isErasing = false
         case nil: throw BackendFailure("a message came that this version cannot read")
         }
     }
@@ -93,18 +119,42 @@ package struct DeliverState {
     mutating func send(_ message: RecordBatchMessage, at now: ContinuousClock.Instant) {
         if self.inFlight.isEmpty { self.progress = now }
         self.inFlight.append(
-            Sent(end: message.end, hits: message.hits, bytes: message.bytes.count))
+            Sent(end: message.end, hits: message.hits, bytes: message.bytes.count, time: now))
         self.hitsInFlight += message.hits
         self.bytesInFlight += message.bytes.count
     }
 
-    /// Whether a message fits into the window. One that is larger than the window is sent alone.
+    /// Whether a message may be sent now.
     func hasRoom(for message: RecordBatchMessage, at now: ContinuousClock.Instant) -> Bool {
+        !self.isBusy(at: now) && !self.isErasing && self.fits(message)
+    }
+
+    /// Whether a message fits into the window. One that is larger than the window is sent alone.
+    func fits(_ message: RecordBatchMessage) -> Bool {
         guard let limits = self.welcome?.limits else { return false }
-        if let busyUntil, now < busyUntil { return false }
         return self.inFlight.isEmpty
             || (self.hitsInFlight + message.hits <= limits.hits
                 && self.bytesInFlight + message.bytes.count <= limits.bytes)
+    }
+
+    private func isBusy(at now: ContinuousClock.Instant) -> Bool {
+        self.busyUntil.map { now < $0 } ?? false
+    }
+
+    /// Whether nothing that was sent waits for an answer.
+    var isSettled: Bool { self.inFlight.isEmpty && !self.isErasing }
+
+    /// Notes that an Erase is sent, if it may be: everything is settled, and the backend not busy.
+    mutating func beginErasing(at now: ContinuousClock.Instant) -> Bool {
+        guard self.isSettled, !self.isBusy(at: now) else { return false }
+        (self.isErasing, self.erased, self.progress) = (true, nil, now)
+        return true
+    }
+
+    /// The answer to the last Erase, once it has come.
+    mutating func takeErased() -> Erased? {
+        defer { self.erased = nil }
+        return self.erased
     }
 
     /// The refusals that have come of groups up to a sequence; each is taken once. Welcome may tell
@@ -151,7 +201,9 @@ package struct DeliverState {
         limits.hits = Self.lower(limits.hits, Int(own.maxUnacknowledgedHits))
         limits.bytes = Self.lower(limits.bytes, Int(clamping: own.maxUnacknowledgedBytes))
         limits.messageBytes = Self.lower(limits.messageBytes, Int(own.maxMessageBytes))
-        self.welcome = Welcome(limits: limits, mayRefuse: mayRefuse)
+        self.welcome = Welcome(
+            limits: limits, mayRefuse: mayRefuse,
+            mayErase: welcome.capabilities.contains(.erasure))
     }
 
     /// 0 is no limit.
@@ -175,6 +227,7 @@ package struct DeliverState {
             self.hitsInFlight -= sent.hits
             self.bytesInFlight -= sent.bytes
         }
+        self.ackDelay = self.inFlight[last].time.duration(to: now)
         self.inFlight.removeSubrange(...last)
         self.durable = position
         self.progress = now
@@ -203,6 +256,25 @@ package struct DeliverState {
                     reason: "the backend refused it: \(code)"
                         + (reason.isEmpty ? "" : ": \(reason)")))
         }
+    }
+
+    /// The seconds of the years 1 to 9999, which a Timestamp may have.
+    private static let timestampSeconds = Int64(-62_135_596_800)...253_402_300_799
+
+    private static func erased(
+        _ erased: Sightline_V1_Erased
+    ) throws(BackendFailure) -> Erased {
+        let end = erased.retainedUntil
+        guard Self.timestampSeconds.contains(end.seconds), 0..<1_000_000_000 ~= end.nanos else {
+            throw BackendFailure(
+                "its Erased has the retained_until \(end.seconds) s and \(end.nanos) ns, which is "
+                    + "no time of the years 1 to 9999")
+        }
+        return Erased(
+            count: Int(clamping: erased.erasedCount),
+            // A second that has begun is waited for.
+            retainedUntil: erased.hasRetainedUntil ? end.seconds + (end.nanos > 0 ? 1 : 0) : nil,
+            failure: erased.failure.isEmpty ? "" : Self.text(erased.failure, ""))
     }
 
     private static func text(_ text: String, _ standard: String) -> String {

@@ -81,7 +81,7 @@ package final class DeliverStream: Sendable {
                 throw error
             }
             // The backend waits for our end.
-            if shell.said.drain != nil, shell.said.inFlight.isEmpty { self.outgoing.finish() }
+            if shell.said.drain != nil, shell.said.isSettled { self.outgoing.finish() }
         }
     }
 
@@ -92,6 +92,12 @@ package final class DeliverStream: Sendable {
 
     /// Why the backend lost hits, if it said so.
     var loss: BackendLoss? { self.shell.withLock { $0.said.loss.map { BackendLoss(saying: $0) } } }
+
+    /// How long the last ack took, from the newest message that it covers.
+    var ackDelay: Duration? { self.shell.withLock { $0.said.ackDelay } }
+
+    /// The hits that may wait for an ack, once Welcome has come.
+    var windowHits: Int? { self.shell.withLock { $0.said.welcome?.limits.hits } }
 
     /// Everything up to it is durable or refused.
     package var durable: HitPosition? { self.shell.withLock { $0.said.durable } }
@@ -114,27 +120,54 @@ package final class DeliverStream: Sendable {
         ) { said in said.welcome }
     }
 
-    /// Sends a message once the window has room for it.
+    /// Sends a message once the window has room for it, and says in it whether the server has to
+    /// wait for an ack then.
     ///
+    /// - Parameter next: the message after it; nil if none is there.
     /// - Throws: `BackendFailure`, `BackendLoss` or `BackendBusy`. The batch is to be sent again.
-    package func send(_ message: RecordBatchMessage) async throws {
-        let isSent = try await self.wait(self.nextLook, Self.silence) { said -> Bool? in
-            if said.drain != nil { return false }
+    package func send(
+        _ message: RecordBatchMessage, before next: RecordBatchMessage?
+    ) async throws {
+        var message = message
+        message.awaitsAck = try await self.turn { said, now -> Bool? in
+            guard said.hasRoom(for: message, at: now) else { return nil }
+            said.send(message, at: now)
+            return !(next.map(said.fits) ?? false)
+        }
+        self.outgoing.yield(message.bytes)
+    }
+
+    /// Asks the backend to forget a recipient, and waits until it has. Needs the capability.
+    ///
+    /// - Throws: `BackendFailure`, `BackendLoss` or `BackendBusy`.
+    package func erase(_ erase: Sightline_V1_Erase) async throws -> DeliverState.Erased {
+        var request = Sightline_V1_DeliverRequest()
+        request.erase = erase
+        let bytes: [UInt8] = try request.serializedBytes()
+        try await self.turn { said, now -> Void? in said.beginErasing(at: now) ? () : nil }
+        self.outgoing.yield(bytes)
+        return try await self.wait(
+            self.nextLook, BackendFailure("no Erased within grpc.ack_seconds")
+        ) { said in said.takeErased() }
+    }
+
+    /// Waits until `body` notes that something is sent, which the backend has not asked us not to
+    /// send.
+    private func turn<Value: Sendable>(
+        _ body: (inout DeliverState, ContinuousClock.Instant) -> Value?
+    ) async throws -> Value {
+        let value = try await self.wait(self.nextLook, Self.silence) { said -> Value?? in
+            if said.drain != nil { return .some(nil) }
             let now = ContinuousClock.now
             if let end = said.busyUntil, now.duration(to: end) > self.ackTimeout {
                 throw BackendBusy(end: end)
             }
-            guard said.hasRoom(for: message, at: now) else { return nil }
-            said.send(message, at: now)
-            return true
+            return body(&said, now).map { .some($0) }
         }
-        if isSent {
-            self.outgoing.yield(message.bytes)
-        } else {
-            try await self.settle()
-            let reason = self.shell.withLock { $0.said.drain } ?? ""
-            throw BackendFailure("it ends its stream", quote: reason)
-        }
+        if let value { return value }
+        try await self.settle()
+        let reason = self.shell.withLock { $0.said.drain } ?? ""
+        throw BackendFailure("it ends its stream", quote: reason)
     }
 
     /// Waits until everything that was sent is acknowledged.
@@ -164,7 +197,7 @@ package final class DeliverStream: Sendable {
     /// When a wait is over, or worth another look.
     private func nextLook(_ said: DeliverState) -> ContinuousClock.Instant {
         guard let busyUntil = said.busyUntil else { return said.progress + self.ackTimeout }
-        if said.inFlight.isEmpty || busyUntil > .now { return busyUntil }
+        if said.isSettled || busyUntil > .now { return busyUntil }
         return max(said.progress, busyUntil) + self.ackTimeout
     }
 

@@ -12,20 +12,27 @@ internal import WireFormat
 package actor GRPCSink: ResumableSink, PositionedSink, ProbeableSink {
     /// "grpc".
     package nonisolated let name = "grpc"
-    /// Several windows: at the end of a batch nothing is under way until its last ack has come.
+    /// At least the window, so that a backend which gathers hits gets as many as it may hold; of
+    /// hits several windows, since at the end of a batch nothing is under way until its last ack
+    /// has come.
     package nonisolated var maxBatch: BatchLimit {
-        BatchLimit(hits: 4 * self.backend.configuration.windowHits, bytes: 8 << 20)
+        let configuration = self.backend.configuration
+        return BatchLimit(
+            hits: 4 * configuration.windowHits,
+            bytes: max(BatchLimit.standard.bytes, configuration.windowBytes))
     }
 
     nonisolated let backend: Backend
-    private nonisolated let listedName: String
+    nonisolated let listedName: String
     private nonisolated let keptToken = Mutex<BackendResumeToken?>(nil)
-    private nonisolated let journal = Mutex<JournalGroups?>(nil)
+    nonisolated let journal = Mutex<JournalGroups?>(nil)
     /// A position that the journal does not have so, and that was told.
     private var disproved: HitPosition?
     var stream: DeliverStream?
+    /// The group up to which the server needs no refusal of a journal again.
+    var settled: (journal: String, sequence: Int64)?
     /// Until when nothing is sent, because the backend asked for it.
-    private var busyUntil: ContinuousClock.Instant?
+    var busyUntil: ContinuousClock.Instant?
 
     /// A sink that connects with its first batch.
     ///
@@ -61,11 +68,7 @@ package actor GRPCSink: ResumableSink, PositionedSink, ProbeableSink {
     /// - Parameter quotes: whether a failure is told with the backend's own words, which may name a
     ///   person. Reasons of refused hits have them always: they are kept with the hit.
     func deliver(_ hits: HitBatch, quotes: Bool) async -> SinkAnswer {
-        if let busyUntil, ContinuousClock.now < busyUntil {
-            let left = ContinuousClock.now.duration(to: busyUntil).components.seconds + 1
-            return .unavailable(reason: "the backend is busy: \(left) s are left")
-        }
-        self.busyUntil = nil
+        if let rest = self.busyRest { return .unavailable(reason: rest) }
         do {
             // Nothing of a batch is sent that cannot be read to its end.
             try hits.forEachEvent { _, _ in }
@@ -91,10 +94,17 @@ package actor GRPCSink: ResumableSink, PositionedSink, ProbeableSink {
         }
     }
 
-    /// What the reason of a failure begins with.
-    private var place: String { "the backend \(self.backend.configuration.target): " }
+    /// That the backend has asked for time, while it is not over.
+    var busyRest: String? {
+        guard let busyUntil, ContinuousClock.now < busyUntil else { return nil }
+        let left = ContinuousClock.now.duration(to: busyUntil).components.seconds + 1
+        return "the backend is busy: \(left) s are left"
+    }
 
-    private func close() {
+    /// What the reason of a failure begins with.
+    var place: String { "the backend \(self.backend.configuration.target): " }
+
+    func close() {
         self.stream?.close(inOrder: false)
         self.stream = nil
     }
@@ -104,12 +114,15 @@ package actor GRPCSink: ResumableSink, PositionedSink, ProbeableSink {
         var batch = DeliveredBatch(hits, after: stream.durable)
         batch.refuse(stream.takeRefused(through: hits.sequence))
         var writer = RecordBatchWriter(maxBytes: welcome.limits.messageBytes)
+        // Sent once the next one is known: it says whether that fits into the window.
+        var held: RecordBatchMessage?
         for group in hits.groups {
             try batch.append(group, to: &writer)
-            for message in writer.takeReady() { try await stream.send(message) }
+            try await self.send(writer.takeReady(), on: stream, holding: &held)
         }
         writer.finish()
-        for message in writer.takeReady() { try await stream.send(message) }
+        try await self.send(writer.takeReady(), on: stream, holding: &held)
+        if let held { try await stream.send(held, before: nil) }
         try await stream.settle()
         batch.refuse(stream.takeRefused(through: hits.sequence))
         if let durable = stream.durable, !hits.isReplay {
@@ -120,10 +133,22 @@ package actor GRPCSink: ResumableSink, PositionedSink, ProbeableSink {
         return SinkAnswer(rejected: batch.rejected)
     }
 
+    private func send(
+        _ messages: [RecordBatchMessage], on stream: DeliverStream,
+        holding held: inout RecordBatchMessage?
+    ) async throws {
+        for message in messages {
+            if let held { try await stream.send(held, before: message) }
+            held = message
+        }
+    }
+
     /// The stream of the batch's journal: the one that is open, or a new one.
     private func openStream(
         for hits: HitBatch
     ) async throws -> (DeliverStream, DeliverState.Welcome) {
+        let settled = max(0, (hits.groups.first?.sequence ?? 1) - 1)
+        self.settled = (hits.journal, settled)
         if let stream {
             if let loss = stream.loss { throw loss }
             if stream.isUsable, stream.journal == hits.journal {
@@ -132,18 +157,25 @@ package actor GRPCSink: ResumableSink, PositionedSink, ProbeableSink {
             stream.close(inOrder: true)
             self.stream = nil
         }
-        var hello = Sightline_V1_Hello()
-        hello.versions = [DeliverState.version]
-        hello.capabilities = [.refusals]
-        hello.journalID = hits.journal
-        hello.sink = self.listedName
-        hello.settledSequence = UInt64(max(0, (hits.groups.first?.sequence ?? 1) - 1))
-        let stream = try DeliverStream(hello, self.backend)
+        let stream = try self.connect(hits.journal, settled: settled)
         self.stream = stream
         let welcome = try await stream.open(within: self.backend.configuration.connectTimeout)
         try self.checkForLoss(stream)
         try await self.proveProgress(of: stream, before: hits)
         return (stream, welcome)
+    }
+
+    /// Connects, and says Hello for a journal.
+    ///
+    /// - Parameter settled: the group up to which no refusal is needed again.
+    func connect(_ journal: String, settled: Int64) throws -> DeliverStream {
+        var hello = Sightline_V1_Hello()
+        hello.versions = [DeliverState.version]
+        hello.capabilities = [.refusals, .erasure]
+        hello.journalID = journal
+        hello.sink = self.listedName
+        hello.settledSequence = UInt64(settled)
+        return try DeliverStream(hello, self.backend)
     }
 
     /// Looks whether the journal has the position of Welcome, where hits of a batch would be left

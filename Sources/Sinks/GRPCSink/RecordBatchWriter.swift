@@ -1,21 +1,42 @@
+package import SightlineProtos
 internal import SinkKit
+internal import SwiftProtobuf
 internal import TrackingRules
 internal import WireFormat
 
 /// A message with hits that is ready to be sent.
 package struct RecordBatchMessage: Sendable {
-    /// A DeliverRequest.
-    let bytes: [UInt8]
+    /// A DeliverRequest. Its last field is the batch's `awaits_ack`, also if that is false: only as
+    /// the message is sent it is known whether another one can follow.
+    private(set) var bytes: [UInt8]
     /// The number of its hits.
     let hits: Int
     /// The position of its last hit.
     let end: HitPosition
 
-    /// A message that is written already.
-    package init(bytes: [UInt8], hits: Int, end: HitPosition) {
+    /// A message that is written already, up to the value of `awaits_ack`.
+    init(bytes: [UInt8], hits: Int, end: HitPosition) {
         self.bytes = bytes
         self.hits = hits
         self.end = end
+    }
+
+    /// Writes a batch.
+    ///
+    /// - Parameter end: the batch's end.
+    package init(_ batch: Sightline_V1_RecordBatch, end: HitPosition) throws {
+        var request = Sightline_V1_DeliverRequest()
+        request.batch = batch
+        // A false one would not be written.
+        request.batch.awaitsAck = true
+        self.init(bytes: try request.serializedBytes(), hits: batch.records.count, end: end)
+        self.awaitsAck = false
+    }
+
+    /// Whether nothing more is sent before an ack.
+    var awaitsAck: Bool {
+        get { self.bytes.last == 1 }
+        set { self.bytes.replaceSubrange((self.bytes.endIndex - 1)..., with: [newValue ? 1 : 0]) }
     }
 }
 
@@ -100,6 +121,8 @@ struct RecordBatchWriter {
         position.appendVarint(UInt64(FieldTag.Position.check))
         withUnsafeBytes(of: end.check.littleEndian) { position.append(contentsOf: $0) }
         self.parts.appendField(FieldTag.RecordBatch.end, position)
+        self.parts.appendVarint(UInt64(FieldTag.RecordBatch.awaitsAck))
+        self.parts.append(0)
         let count = self.records.count + self.parts.count
         var bytes: [UInt8] = []
         bytes.reserveCapacity(count + 6)
