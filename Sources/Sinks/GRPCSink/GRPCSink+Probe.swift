@@ -21,14 +21,12 @@ extension GRPCSink {
             await self.deliver(hit, quotes: true), to: "the backend",
             fix: "compare grpc.tls.mode, grpc.key_file and grpc.tls.certificate with what the "
                 + "backend expects; sightline-conformance backend says what else it has to do")
+        let rhythm = self.stream.flatMap { CommitRhythm(of: $0) }
         self.stream?.close(inOrder: true)
         guard write.outcome == .worked else { return [write] }
-        return [
-            write,
-            .skipped(
-                "removal",
-                "the protocol takes no hit back: the backend drops it by its subject "
-                    + ProbeHit.mark),
-        ]
+        let removal = ProbeStep.skipped(
+            "removal",
+            "the protocol takes no hit back: the backend drops it by its subject \(ProbeHit.mark)")
+        return [write] + (rhythm.map { [.worked("rhythm", $0.sentence)] } ?? []) + [removal]
     }
 }

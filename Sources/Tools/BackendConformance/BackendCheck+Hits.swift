@@ -6,7 +6,7 @@ internal import SwiftProtobuf
 extension BackendCheck {
     /// Hits in a group.
     static let hitsPerGroup = 5
-    private static let tenant = "sightline-check"
+    static let tenant = "sightline-check"
 
     /// A journal that no backend has seen.
     func journal() -> String { "check-\(UUID().uuidString.lowercased())" }
@@ -20,24 +20,48 @@ extension BackendCheck {
 
     /// A message with one group.
     ///
-    /// - Parameter odd: the index of a hit that lacks nearly everything: a backend may refuse it.
-    func message(_ group: Int, odd: Int? = nil) throws -> RecordBatchMessage {
+    /// - Parameters:
+    ///   - odd: the index of a hit that lacks nearly everything: a backend may refuse it.
+    ///   - subject: the recipient of the hits; with one they have ids of their own, so that no
+    ///     backend takes them for those of an earlier journal.
+    func message(
+        _ group: Int, odd: Int? = nil, subject: String? = nil
+    ) throws -> RecordBatchMessage {
         let end = self.end(group)
-        var request = Sightline_V1_DeliverRequest()
-        request.batch.records = (0..<Self.hitsPerGroup).map { index in
+        var batch = Sightline_V1_RecordBatch()
+        batch.records = (0..<Self.hitsPerGroup).map { index in
             index == odd ? .with { $0.hitID = Self.hitID(group, index) } : Self.hit(group, index)
+        }
+        if let subject {
+            for index in batch.records.indices {
+                batch.records[index].hitID = Self.newHitID()
+                batch.records[index].event.subjectID = subject
+            }
         }
         var part = Sightline_V1_GroupPart()
         part.sequence = UInt64(group)
         part.count = UInt32(Self.hitsPerGroup)
-        request.batch.groups = [part]
-        request.batch.end = .with { position in
+        batch.groups = [part]
+        batch.end = .with { position in
             position.sequence = UInt64(end.sequence)
             position.index = UInt32(end.index)
             position.check = end.check
         }
-        return RecordBatchMessage(
-            bytes: try request.serializedBytes(), hits: Self.hitsPerGroup, end: end)
+        return try RecordBatchMessage(batch, end: end)
+    }
+
+    /// Sends groups as a delivery: after the last one nothing comes before its ack.
+    func send(_ groups: ClosedRange<Int>, on stream: DeliverStream) async throws {
+        for group in groups.dropLast() {
+            try await stream.send(
+                try self.message(group), before: try self.message(group + 1))
+        }
+        try await stream.send(try self.message(groups.upperBound), before: nil)
+    }
+
+    private static func newHitID() -> Data {
+        let id = UUID().uuid
+        return withUnsafeBytes(of: id) { Data($0.prefix(15)) } + Data([2])
     }
 
     private static func hitID(_ group: Int, _ index: Int) -> Data {
@@ -67,7 +91,7 @@ extension BackendCheck {
     ) async throws -> DeliverStream {
         var hello = Sightline_V1_Hello()
         hello.versions = [DeliverState.version]
-        hello.capabilities = [.refusals]
+        hello.capabilities = [.refusals, .erasure]
         hello.journalID = journal
         hello.sink = sink
         hello.settledSequence = UInt64(settled)
@@ -96,7 +120,7 @@ extension BackendCheck {
     func deliver(_ groups: ClosedRange<Int>, to journal: String) async throws {
         let stream = try await self.openNew(journal)
         defer { stream.close(inOrder: false) }
-        for group in groups { try await stream.send(try self.message(group)) }
+        try await self.send(groups, on: stream)
         try await stream.settle()
     }
 

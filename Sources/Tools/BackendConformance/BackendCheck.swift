@@ -37,12 +37,14 @@ package struct BackendCheck: Sendable {
     private static let trials: [Trial] = [
         ("it says Welcome to a journal that it does not know", { try await $0.unknownJournal() }),
         ("it acknowledges what it has", { try await $0.acks() }),
+        ("it acknowledges at once what nothing follows", { try await $0.rhythm() }),
         ("it goes on after a break where it was", { try await $0.resumes() }),
         ("it has a position for each journal and sink", { try await $0.tellsApart() }),
         ("it knows how far it is when a stream breaks off", { try await $0.brokenOff() }),
         ("it takes hits on the newest stream alone", { try await $0.laterStream() }),
         ("it repeats refusals until they are settled", { try await $0.refusals() }),
         ("it takes a batch that comes again", { try await $0.duplicates() }),
+        ("it forgets a recipient, also twice", { try await $0.erasure() }),
         ("it keeps up with many messages, and with none", { try await $0.slowness() }),
         ("it ends a stream that we end", { try await $0.ends() }),
     ]

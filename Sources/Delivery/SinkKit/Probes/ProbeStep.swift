@@ -12,7 +12,7 @@ package struct ProbeStep: Sendable, Equatable {
     }
 
     /// What was tried, in a word: `name`, `connection`, `TLS`, `write`, `removal`; of Campaign
-    /// `request`, of files `directory`.
+    /// `request`, of files `directory`, of a backend of the grpc sink `rhythm`.
     package let name: String
     /// What came of it.
     package let outcome: Outcome
