@@ -133,7 +133,9 @@ class Campaign(Backend):
 
 
 class GRPC(Backend):
-    """The example in Python, with the mode `quotes`."""
+    """The example in Python, with the mode `quotes`: it forgets what it has, and what it refused."""
+
+    is_erased = True
 
     def __init__(self, sink: str, folder: pathlib.Path):
         super().__init__(sink, folder)
@@ -142,9 +144,12 @@ class GRPC(Backend):
         self.options = self.backend.options
 
     def received(self) -> Received:
-        path = self.folder / SEEN
-        lines = path.read_text().splitlines() if path.exists() else []
-        return {number: bytes.fromhex(line) for number, line in enumerate(lines)}
+        taken, seen = self.folder / "hits", self.folder / SEEN
+        records = seen.read_text().splitlines() if seen.exists() else []
+        # Its acks repeat its own words, which are no hits.
+        lines = [line for line in taken.read_bytes().splitlines()
+                 if line.startswith(b'{"hit"')] if taken.exists() else []
+        return dict(enumerate([*lines, *map(bytes.fromhex, records)]))
 
     def close(self) -> None:
         self.backend.kill()

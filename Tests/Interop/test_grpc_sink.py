@@ -24,7 +24,7 @@ import pytest
 from certificates import CLIENT, Authority
 from drained import wait_until_drained
 from facts import Facts
-from grpc_backend import AHEAD, REASON, is_refused
+from grpc_backend import AHEAD, CLOCK_SECONDS, REASON, is_refused
 from protos import ROOT
 from protos import service as s
 from server import binary, conformance_kit, query, wait_until
@@ -38,7 +38,7 @@ DRAIN_SECONDS = 300
 HANG_SECONDS = 6
 MISSING = 69
 BACKEND = pathlib.Path(__file__).with_name("grpc_backend.py")
-MOST_LINES = 66
+MOST_LINES = {"sink-go/main.go": 60, "sink-python/backend.py": 97}
 
 
 class Backend:
@@ -459,19 +459,35 @@ def test_the_examples_keep_to_the_protocol(make_backend, request, name):
     backend = make_backend(command)
     answer = check(backend.target)
     assert answer.returncode == 0 and "WRONG" not in answer.stdout, answer
-    assert answer.stdout.count("ok ") == 10
-    assert ("It refused nothing" in answer.stdout) == (name == "go")
+    assert answer.stdout.count("ok ") == 12
+    for words in ("It refused nothing", "It does not name SINK_CAPABILITY_ERASURE"):
+        assert (words in answer.stdout) == (name == "go"), answer.stdout
+    assert "It says that it had nothing" not in answer.stdout
 
 
 @pytest.mark.parametrize(("mode", "sentence"), [
     ("early", "It acknowledges before it stores: it had acknowledged 3/4"),
     ("forgets", "It has forgotten its position: it had acknowledged 3/4"),
     ("global", "it ignores the journal's id, and hits would be left out"),
+    ("keeps", "the first time it left some"),
+    ("grabs", "hits of a recipient whom nobody knows: they were of somebody else"),
+    ("cannot", "It cannot forget a recipient: the disk is read-only"),
 ])
 def test_a_wrong_backend_is_told_of_in_words(make_backend, mode, sentence):
     answer = check(make_backend(python(mode)).target)
     assert answer.returncode == 1 and answer.stdout.count("WRONG") >= 1, answer
     assert sentence in answer.stdout, answer.stdout
+
+
+def test_a_backend_that_commits_by_time_is_told_what_that_costs(make_backend):
+    """Nothing is wrong with it, but it is slow: an ack after a second lets a window of hits through."""
+    answer = check(make_backend(python("clock")).target)
+    assert answer.returncode == 0, answer
+    told = re.search(r"It waits: the ack of a message with awaits_ack took ([0-9]+) ms: with a "
+                     r"window of 16384 hits, at most ([0-9]+) hits/s", answer.stdout)
+    assert told, answer.stdout
+    milliseconds, rate = map(int, told.groups())
+    assert milliseconds >= CLOCK_SECONDS * 1000 and rate <= 16_384 / CLOCK_SECONDS
 
 
 def test_a_backend_that_is_not_there_is_not_called_wrong():
@@ -482,7 +498,7 @@ def test_a_backend_that_is_not_there_is_not_called_wrong():
 def test_the_examples_are_short():
     """Few lines that say something: no blank lines, comments, imports or closing brackets."""
     empty = re.compile(r'\s*(//.*|#.*|[])}"]*|package .*|import .*|from .*|".*"|pb ".*")')
-    for path in ("sink-go/main.go", "sink-python/backend.py"):
+    for path, most in MOST_LINES.items():
         text = re.sub(r'""".*?"""', "", (ROOT / "Examples" / path).read_text(), flags=re.DOTALL)
         lines = [line for line in text.splitlines() if not empty.fullmatch(line)]
-        assert len(lines) <= MOST_LINES, (path, len(lines))
+        assert len(lines) <= most, (path, len(lines))

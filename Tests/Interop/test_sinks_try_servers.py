@@ -6,9 +6,11 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import socket
 import tempfile
+import threading
 from concurrent import futures
 
 import confluent_kafka
@@ -29,6 +31,8 @@ from tls_front import TlsFront
 UNKNOWN_TOPIC = 3
 PASSWORD = "correct-horse-battery"
 WRONG = "wrong-horse-battery"
+# How long a backend takes that commits by time.
+SLOW_SECONDS = 0.5
 
 
 def check(name: str, settings: dict, data: pathlib.Path, wanted: str, words: str = "",
@@ -339,6 +343,11 @@ class Strange(grpc_backend.example.Backend):
                 context.abort(grpc.StatusCode.FAILED_PRECONDITION, "the disk is read-only")
             yield answer
 
+    def take(self, batches, pair):
+        if self.fault == "slow":
+            threading.Event().wait(SLOW_SECONDS)
+        return super().take(batches, pair)
+
     def refusal(self, record):
         return "not that one" if self.fault == "refuses" else super().refusal(record)
 
@@ -380,7 +389,7 @@ def hits(path: pathlib.Path) -> collections.Counter:
     ("refuses", {}, WRITE, "INVALID: not that one"),
     ("read-only", {}, WRITE, "the disk is read-only"),
     ("key", {"key_file": "{home}/password"},
-     f"{WRITE} removal", ""),
+     f"{WRITE} rhythm removal", ""),
 ])
 def test_grpc_says_what_fails(home, tmp_path, fault, changes, wanted, words):
     with backend(tmp_path, fault) as (port, path), silence() as silent:
@@ -391,8 +400,24 @@ def test_grpc_says_what_fails(home, tmp_path, fault, changes, wanted, words):
         assert hits(path) == ({} if words and fault != "read-only" else {MARK: 1})
 
 
+def test_grpc_tells_what_a_commit_by_time_costs(tmp_path):
+    """It works, and a window of hits is all that comes in the time of an ack."""
+    rows = [("", "", 0), ("slow", "The backend seems to commit by time", SLOW_SECONDS)]
+    for fault, words, seconds in rows:
+        folder = tmp_path / f"of {fault}"
+        folder.mkdir()
+        with backend(folder, fault) as (port, _):
+            told = check("grpc", {"target": f"localhost:{port}", "window_hits": 1000}, tmp_path,
+                         f"{WRITE} rhythm removal")["rhythm"]["text"]
+        assert words in told, told
+        milliseconds, window, rate = map(int, re.findall("[0-9]+", told)[:3])
+        assert milliseconds >= seconds * 1000 and window == 1000, told
+        # The time is told in whole milliseconds.
+        assert 1e6 / (milliseconds + 1) <= rate + 1 and rate <= 1e6 / milliseconds, told
+
+
 @pytest.mark.parametrize("changes, wanted, words", [
-    ({}, f"{REACHED} TLS write removal", ""),
+    ({}, f"{REACHED} TLS write rhythm removal", ""),
     ({"tls.roots": "{home}/other.pem"}, f"{REACHED} TLS", "CERTIFICATE_VERIFY_FAILED"),
     ({"target": "127.0.0.1:{port}"}, f"{REACHED} TLS", "for another name"),
     ({"tls.mode": "plaintext", "tls.roots": ""}, WRITE, "unavailable"),
