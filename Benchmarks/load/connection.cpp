@@ -41,7 +41,7 @@ static int connectTo(const Options &options, const std::string &source) {
 }
 
 Connection::Connection(Driver &driver, const Options &options, const std::string &source)
-    : fd(connectTo(options, source)), driver_(driver),
+    : fd(connectTo(options, source)), driver_(driver), isOfCalls_(options.callers > 0),
       authority_(options.host + ":" + options.port) {
     if (nghttp2_hd_inflate_new(&inflater_) != 0) fail(1, "no memory for the header table");
     static const char preface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -59,8 +59,7 @@ Connection::~Connection() {
 }
 
 void Connection::addStream(const Request &request, int window, bool isIdle) {
-    uint32_t id = uint32_t(2 * streams.size() + 1);
-    streams.push_back(std::make_unique<Stream>(*this, id, request, window, isIdle));
+    streams.push_back(std::make_unique<Stream>(*this, request, window, isIdle, isOfCalls_));
 }
 
 /// The server has told its settings: the streams may be opened.
@@ -69,22 +68,53 @@ void Connection::openStreams() {
     if (streams.size() > maxStreams_) {
         fail(64, "%zu streams on a connection, the server allows %u", streams.size(), maxStreams_);
     }
+    for (auto &stream : streams) {
+        if (!isOfCalls_) open(*stream);
+    }
+    driver_.opened(*this);
+    flush();
+}
+
+/// Begins a stream of HTTP/2: for all that is ever sent, or for one call.
+void Connection::open(Stream &stream) {
+    stream.id = nextID_;
+    nextID_ += 2;
+    open_[stream.id] = &stream;
+    stream.sendWindow = initialWindow_;
+    stream.consumed = 0;
+    appendRequestHeaders(stream.id);
+}
+
+/// A connection's first block has the fields in full, and puts them into the server's table; the
+/// later ones name them by their places there, as any client does.
+void Connection::appendRequestHeaders(uint32_t stream) {
     std::string block = "\x83\x86";  // :method POST, :scheme http
     auto literal = [&block](std::string_view name, std::string_view value) {
         block.append(name);
         block.push_back(char(value.size()));  // All below 127 bytes.
         block.append(value);
     };
-    literal("\x04", "/sightline.v1.TrackingService/StreamEvents");
-    literal("\x01", authority_);
-    literal("\x0f\x10", "application/grpc");  // content-type
-    literal(std::string_view("\0\x02te", 4), "trailers");
-    for (auto &stream : streams) {
-        appendFrame(HEADERS, END_HEADERS, stream->id, block.data(), block.size());
-        stream->sendWindow = initialWindow_;
+    if (stream == 1) {
+        literal("\x44", isOfCalls_ ? "/sightline.v1.TrackingService/RecordEvents"
+                                   : "/sightline.v1.TrackingService/StreamEvents");
+        literal("\x41", authority_);
+        literal("\x5f", "application/grpc");  // content-type
+        literal("\x40\x02te", "trailers");
+    } else {
+        block += "\xc1\xc0\xbf\xbe";  // Places 65 to 62: the newest has the lowest.
     }
-    driver_.opened(*this);
-    flush();
+    appendFrame(HEADERS, END_HEADERS, stream, block.data(), block.size());
+}
+
+/// Says that the stream sends nothing more; a caller only makes no further call.
+void Connection::finish(Stream &stream) {
+    stream.isHalfClosed = true;
+    if (stream.isCaller) {
+        stream.isEnded = true;
+        driver_.ended(stream);
+    } else {
+        appendFrame(DATA, END_STREAM, stream.id, nullptr, 0);
+    }
 }
 
 void Connection::wake(Stream &stream) {
@@ -114,21 +144,22 @@ bool Connection::sendChunk(Stream &stream) {
     if (!stream.isSending) {
         if (!driver_.startRequest(stream)) {
             if (!driver_.isFinished(stream)) return false;
-            appendFrame(DATA, END_STREAM, stream.id, nullptr, 0);
-            stream.isHalfClosed = true;
+            finish(stream);
             return false;
         }
+        if (stream.isCaller) open(stream);
         stream.isSending = true;
         stream.offset = 0;
     }
     size_t room = size_t(std::max<int64_t>(0, std::min(stream.sendWindow, sendWindow_)));
     size_t count = std::min({stream.request.size() - stream.offset, maxFrame_, room});
     if (count == 0) return false;  // A WINDOW_UPDATE wakes it.
-    appendFrame(DATA, 0, stream.id, stream.request.data() + stream.offset, count);
+    stream.isSending = stream.offset + count < stream.request.size();
+    uint8_t flags = stream.isCaller && !stream.isSending ? END_STREAM : 0;
+    appendFrame(DATA, flags, stream.id, stream.request.data() + stream.offset, count);
     stream.sendWindow -= int64_t(count);
     sendWindow_ -= int64_t(count);
     stream.offset += count;
-    if (stream.offset == stream.request.size()) stream.isSending = false;
     return true;
 }
 

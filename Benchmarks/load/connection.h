@@ -1,5 +1,5 @@
-// One HTTP/2 connection with its gRPC streams, framed by hand: flow control, SETTINGS, PING and
-// trailers as the protocol has them, and nothing that a client of one method does not need.
+// One HTTP/2 connection with its gRPC streams or calls, framed by hand: flow control, SETTINGS, PING
+// and trailers as the protocol has them, and nothing that a client of two methods does not need.
 #pragma once
 
 #include <nghttp2/nghttp2.h>
@@ -8,6 +8,7 @@
 #include <deque>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "options.h"
@@ -15,16 +16,25 @@
 
 class Connection;
 
+/// What an answer told of a stream, or of a call.
+struct Answer {
+    uint64_t durableSequence = 0;
+    uint64_t accepted = 0;
+    uint64_t others = 0;
+};
+
+/// A StreamEvents call, or a caller of RecordEvents: then each request is a call, and a stream of
+/// HTTP/2, of its own.
 struct Stream {
-    Stream(
-        Connection &connection, uint32_t id, const Request &request, int window, bool isIdle)
-        : connection(connection), id(id), request(request), isIdle(isIdle),
+    Stream(Connection &connection, const Request &request, int window, bool isIdle, bool isCaller)
+        : connection(connection), request(request), isIdle(isIdle), isCaller(isCaller),
           started(size_t(window)) {}
 
     Connection &connection;
-    const uint32_t id;
+    uint32_t id = 0;
     Request request;
     const bool isIdle;
+    const bool isCaller;
     /// When each request under way was started, or was due: by its sequence modulo the window.
     std::vector<int64_t> started;
     /// Requests of an open loop that wait for their turn: when they were due.
@@ -39,15 +49,10 @@ struct Stream {
     bool isHalfClosed = false;
     bool isEnded = false;
     std::string incoming;
+    /// Of the call under way; it counts once its trailers say that it went well.
+    Answer answer;
 
     uint64_t underWay() const { return sequence - settled; }
-};
-
-/// What an answer told of a stream.
-struct Answer {
-    uint64_t durableSequence = 0;
-    uint64_t accepted = 0;
-    uint64_t others = 0;
 };
 
 /// Decides what the streams send, and is told what comes back.
@@ -100,6 +105,10 @@ private:
     void readHeaders(Stream &stream, bool isEnd);
     void readMessages(Stream &stream);
     void openStreams();
+    void open(Stream &stream);
+    void finish(Stream &stream);
+    void endCall(Stream &stream);
+    void appendRequestHeaders(uint32_t stream);
     bool sendChunk(Stream &stream);
     void flush();
     Stream &streamOf(const Frame &frame);
@@ -107,7 +116,10 @@ private:
     void appendWindowUpdate(uint32_t stream, uint32_t count);
 
     Driver &driver_;
+    const bool isOfCalls_;
     std::string authority_;
+    std::unordered_map<uint32_t, Stream *> open_;
+    uint32_t nextID_ = 1;
     std::vector<uint8_t> out_;
     size_t outStart_ = 0;
     std::vector<uint8_t> in_;

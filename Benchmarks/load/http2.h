@@ -15,9 +15,13 @@ enum Flag : uint8_t {
     ACK = 0x1, END_STREAM = 0x1, END_HEADERS = 0x4, PADDED = 0x8, WITH_PRIORITY = 0x20,
 };
 
-enum Setting : uint8_t { ENABLE_PUSH = 2, MAX_CONCURRENT_STREAMS = 3, INITIAL_WINDOW_SIZE = 4,
-    MAX_FRAME_SIZE = 5 };
+enum Setting : uint8_t {
+    HEADER_TABLE_SIZE = 1, ENABLE_PUSH = 2, MAX_CONCURRENT_STREAMS = 3, INITIAL_WINDOW_SIZE = 4,
+    MAX_FRAME_SIZE = 5,
+};
 
+/// The table of header fields that a server has unless it says otherwise.
+constexpr uint32_t headerTableBytes = 4096;
 /// What the server may have under way to us, on a stream and on a connection.
 constexpr uint32_t receiveWindow = 1 << 20;
 /// Bytes that wait for the socket before streams wait for them.

@@ -27,7 +27,8 @@ int64_t nowNanos() {
 }  // namespace
 
 Load::Load(const Options &options)
-    : options_(options), request_(options.mix, options.batch, options.eventBytes),
+    : options_(options),
+      request_(options.mix, options.batch, options.eventBytes, options.callers > 0),
       idleRequest_(options.mix, 1, options.eventBytes) {
     prctl(PR_SET_TIMERSLACK, 1);
 }

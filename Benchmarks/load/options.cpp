@@ -9,9 +9,12 @@
 
 static const char *usage =
     "load --target HOST:PORT [options]\n"
-    "  Sends new tracking events over StreamEvents, and prints one line of JSON.\n"
+    "  Sends new tracking events over StreamEvents or RecordEvents, and prints one line of JSON.\n"
     "  --connections N   TCP connections (4)\n"
     "  --streams N       streams on each (1)\n"
+    "  --callers N       RecordEvents in place of streams: so many callers in all, as many on each\n"
+    "                    connection, each with one call at a time\n"
+    "  --unchecked 1     any answer that is OK counts as all accepted: of a server of fixed bytes\n"
     "  --batch N         events in a request (100)\n"
     "  --window N        requests under way on a stream (16)\n"
     "  --rate R          open loop: events/s, latency counts from when a request was due; 0 is a\n"
@@ -60,6 +63,8 @@ Options parseOptions(int count, char **arguments) {
     };
     take("--connections", o.connections);
     take("--streams", o.streams);
+    take("--callers", o.callers);
+    take("--unchecked", o.isUnchecked);
     take("--batch", o.batch);
     take("--window", o.window);
     take("--rate", o.rate);
@@ -93,5 +98,13 @@ Options parseOptions(int count, char **arguments) {
     atLeastOne("--streams", o.streams, 10'000);
     atLeastOne("--batch", o.batch, 2'000);
     atLeastOne("--window", o.window, 4'096);
+    if (o.callers > 0) {
+        if (o.callers % o.connections != 0 || o.idleConnections > 0) {
+            fail(64, "--callers %d: give a multiple of %d connections, and no silent streams",
+                 o.callers, o.connections);
+        }
+        o.streams = o.callers / o.connections;
+        o.window = 1;
+    }
     return o;
 }

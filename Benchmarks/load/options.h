@@ -9,6 +9,8 @@ struct Options {
     std::string port;
     int connections = 4;
     int streams = 1;
+    int callers = 0;
+    bool isUnchecked = false;
     int batch = 100;
     int window = 16;
     double rate = 0;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "connection.h"
 #include "http2.h"
@@ -55,12 +56,11 @@ void Connection::handle(Frame frame) {
 }
 
 Stream &Connection::streamOf(const Frame &frame) {
-    size_t index = frame.stream / 2;
-    if (frame.stream % 2 == 0 || index >= streams.size()) {
-        fail(1, "a frame of type %u for stream %u, which was never opened", frame.type,
-             frame.stream);
+    auto place = open_.find(frame.stream);
+    if (place == open_.end()) {
+        fail(1, "a frame of type %u for stream %u, which is not open", frame.type, frame.stream);
     }
-    return *streams[index];
+    return *place->second;
 }
 
 /// Takes padding off a DATA or HEADERS frame's payload.
@@ -105,15 +105,15 @@ void Connection::readMessages(Stream &stream) {
         Answer answer;
         wire::Reader reader(message + 5, length);
         while (reader.nextField()) {
-            if (reader.field == 1) answer.durableSequence = reader.value;
-            if (reader.field != 3) continue;
+            if (reader.field == 1 && !isOfCalls_) answer.durableSequence = reader.value;
+            if (reader.field != (isOfCalls_ ? 2 : 3)) continue;
             wire::Reader tally(reader.bytes, reader.length);
             while (tally.nextField()) {
                 (tally.field == 1 ? answer.accepted : answer.others) += tally.value;
             }
         }
-        if (reader.isBroken) fail(1, "an answer that is no StreamEventsResponse");
-        driver_.answered(stream, answer);
+        if (reader.isBroken) fail(1, "an answer that is no response of its method");
+        if (isOfCalls_) stream.answer = answer; else driver_.answered(stream, answer);
         start += 5 + length;
     }
     stream.incoming.erase(0, start);
@@ -161,12 +161,21 @@ void Connection::readHeaders(Stream &stream, bool isEnd) {
     nghttp2_hd_inflate_end_headers(inflater_);
     if (!httpStatus.empty() && httpStatus != "200") fail(1, "HTTP status %s", httpStatus.c_str());
     if (!isEnd) return;
-    if (grpcStatus != "0" || !stream.isHalfClosed) {
+    bool isWhole = stream.isCaller ? !stream.isSending : stream.isHalfClosed;
+    if (grpcStatus != "0" || !isWhole) {
         fail(1, "stream %u ended early or badly: grpc-status %s, %s", stream.id,
              grpcStatus.c_str(), message.c_str());
     }
+    if (stream.isCaller) return endCall(stream);
     stream.isEnded = true;
     driver_.ended(stream);
+}
+
+void Connection::endCall(Stream &stream) {
+    open_.erase(stream.id);
+    Answer answer = std::exchange(stream.answer, Answer());
+    answer.durableSequence = stream.sequence;
+    driver_.answered(stream, answer);
 }
 
 void Connection::handleSettings(const Frame &frame) {
@@ -175,6 +184,9 @@ void Connection::handleSettings(const Frame &frame) {
         int name = frame.payload[place] << 8 | frame.payload[place + 1];
         uint32_t value = wire::loadBig32(frame.payload + place + 2);
         if (name == MAX_CONCURRENT_STREAMS) maxStreams_ = value;
+        if (name == HEADER_TABLE_SIZE && value < headerTableBytes) {
+            fail(1, "a table of %u bytes for headers, %u are used", value, headerTableBytes);
+        }
         if (name == MAX_FRAME_SIZE) maxFrame_ = std::min<size_t>(value, maxDataFrame);
         if (name != INITIAL_WINDOW_SIZE) continue;
         for (auto &stream : streams) {
@@ -194,7 +206,9 @@ void Connection::handleWindowUpdate(const Frame &frame) {
         sendWindow_ += count;
         return;
     }
-    Stream &stream = streamOf(frame);
-    stream.sendWindow += count;
-    wake(stream);
+    // A call's window may grow when its answer has ended it.
+    auto place = open_.find(frame.stream);
+    if (place == open_.end()) return;
+    place->second->sendWindow += count;
+    wake(*place->second);
 }

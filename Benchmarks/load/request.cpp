@@ -125,12 +125,13 @@ IDs::IDs() {
     next_ = uint64_t(run) << 40;
 }
 
-Request::Request(const std::string &mix, int batch, int eventBytes) {
+Request::Request(const std::string &mix, int batch, int eventBytes, bool isCall)
+    : isCall_(isCall) {
     bytes_.assign(headroom, 0);
     for (int index = 0; index < batch; ++index) {
         std::string encoded = event(kindAt(mix, index), mix != "untraced", eventBytes);
         size_t before = bytes_.size();
-        appendBytes(bytes_, 2, encoded);
+        appendBytes(bytes_, isCall ? 1 : 2, encoded);
         for (size_t place = bytes_.find(placeholder, before); place != std::string::npos;
              place = bytes_.find(placeholder, place + 16)) {
             places_.push_back(uint32_t(place));
@@ -149,7 +150,7 @@ void Request::prepare(uint64_t sequence, IDs &ids) {
         std::memcpy(bytes + places_[index + 1], digits, 16);
     }
     std::string number;
-    wire::appendNumber(number, 1, sequence);
+    if (!isCall_) wire::appendNumber(number, 1, sequence);
     start_ = headroom - 5 - number.size();
     bytes[start_] = 0;
     wire::storeBig32(bytes + start_ + 1, uint32_t(size() - 5));

@@ -18,10 +18,10 @@ private:
 
 class Request {
 public:
-    /// A request of `batch` events of `eventBytes` each.
-    Request(const std::string &mix, int batch, int eventBytes);
+    /// A request of `batch` events of `eventBytes` each: of a call, or else of a stream.
+    Request(const std::string &mix, int batch, int eventBytes, bool isCall = false);
 
-    /// Numbers the request, and gives its events ids of their own.
+    /// Numbers a stream's request, and gives its events ids of their own.
     void prepare(uint64_t sequence, IDs &ids);
 
     /// The gRPC message, its five bytes of prefix included.
@@ -34,6 +34,7 @@ private:
     // The sequence and the prefix stand right before the events, whatever their length.
     static constexpr size_t headroom = 16;
 
+    bool isCall_;
     std::string bytes_;
     size_t start_ = headroom;
     /// Where the 16 digits of each event's id stand: two places for each.

@@ -37,8 +37,12 @@ bool Load::isFinished(const Stream &stream) {
 }
 
 void Load::answered(Stream &stream, const Answer &answer) {
-    accepted_ += answer.accepted;
-    others_ += answer.others;
+    if (options_.isUnchecked) {
+        accepted_ += uint64_t(options_.batch);
+    } else {
+        accepted_ += answer.accepted;
+        others_ += answer.others;
+    }
     if (answer.durableSequence <= stream.settled) return;  // The first answer tells limits alone.
     if (answer.durableSequence > stream.sequence) {
         fail(1, "request %llu is settled, of %llu that were sent",
