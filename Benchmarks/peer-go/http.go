@@ -11,8 +11,6 @@ import (
 	"net"
 	"net/http"
 	"time"
-
-	pb "sightline/v1"
 )
 
 const (
@@ -24,13 +22,6 @@ type httpDoor struct {
 	listen, certificate, key string
 	server                   *trackingServer
 }
-
-// pending is a request over HTTP that waits to be durable.
-type pending struct {
-	settled chan *answer
-}
-
-func (p *pending) settle(a *answer) { p.settled <- a }
 
 // problem is RFC 9457's form of an error.
 type problem struct {
@@ -80,19 +71,6 @@ func (d *httpDoor) open() error {
 	return nil
 }
 
-// record judges events, and waits until their hits are on disk.
-func (d *httpDoor) record(events []*pb.TrackingEvent, raw []byte, reportAccepted bool) *answer {
-	r := &request{raw: raw}
-	r.Events = events
-	admitted := d.server.window.admit(r, time.Now(), reportAccepted)
-	if d.server.journal == nil {
-		return &admitted.answer
-	}
-	p := &pending{settled: make(chan *answer, 1)}
-	d.server.journal.append(p, raw, admitted)
-	return <-p.settled
-}
-
 func (d *httpDoor) recordEvents(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
@@ -114,7 +92,7 @@ func (d *httpDoor) recordEvents(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, err.Error())
 		return
 	}
-	a := d.record(events, body, r.URL.Query().Get("results") == "all")
+	a := d.server.record(events, body, r.URL.Query().Get("results") == "all")
 	reply(w, http.StatusOK, "application/json", verdictsOf(a))
 }
 

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// settler waits for its requests to be durable: a stream's queue, or a request over HTTP.
+// settler waits for its requests to be durable: a stream's queue, or a call.
 type settler interface {
 	settle(a *answer)
 }

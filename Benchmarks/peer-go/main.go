@@ -12,7 +12,6 @@ import (
 	"syscall"
 
 	"google.golang.org/grpc"
-	pb "sightline/v1"
 )
 
 const (
@@ -56,7 +55,7 @@ func serve(listen, mode, file string, door *httpDoor) error {
 		grpc.InitialConnWindowSize(windowBytes),
 		grpc.MaxRecvMsgSize(maxRequestBytes),
 		grpc.MaxConcurrentStreams(100))
-	pb.RegisterTrackingServiceServer(grpcServer, server)
+	grpcServer.RegisterService(&description, server)
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, syscall.SIGTERM, syscall.SIGINT)
 	go func() {

@@ -14,7 +14,7 @@ func (d *httpDoor) recordPostback(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	d.record([]*pb.TrackingEvent{event}, []byte(r.URL.RawQuery), false)
+	d.server.record([]*pb.TrackingEvent{event}, []byte(r.URL.RawQuery), false)
 	// An SDK takes 200 alone for success, and drops what was refused anyway.
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Content-Length", "0")

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
@@ -38,6 +39,12 @@ type trackingServer struct {
 // tally counts events by verdict.
 type tally struct {
 	accepted, suppressed, duplicate, rejected uint64
+}
+
+func (t *tally) message() *pb.Tally {
+	return &pb.Tally{
+		Accepted: t.accepted, Suppressed: t.suppressed, Duplicate: t.duplicate, Rejected: t.rejected,
+	}
 }
 
 // answer is what has been settled since the last answer.
@@ -112,10 +119,7 @@ func (q *ackQueue) take(into *pb.StreamEventsResponse) bool {
 	s := &q.settled
 	into.DurableSequence = s.sequence
 	into.Results = s.results
-	into.Tally = &pb.Tally{
-		Accepted: s.tally.accepted, Suppressed: s.tally.suppressed,
-		Duplicate: s.tally.duplicate, Rejected: s.tally.rejected,
-	}
+	into.Tally = s.tally.message()
 	q.underWay -= s.requests
 	s.requests, s.results = 0, nil
 	s.tally = tally{}
@@ -123,7 +127,7 @@ func (q *ackQueue) take(into *pb.StreamEventsResponse) bool {
 	return true
 }
 
-func (q *ackQueue) write(stream pb.TrackingService_StreamEventsServer, done chan<- error) {
+func (q *ackQueue) write(stream grpc.ServerStream, done chan<- error) {
 	var failure error
 	response := &pb.StreamEventsResponse{Limits: &pb.StreamLimits{
 		MaxEvents: maxEvents, MaxRequestBytes: maxRequestBytes,
@@ -131,7 +135,7 @@ func (q *ackQueue) write(stream pb.TrackingService_StreamEventsServer, done chan
 	}}
 	for {
 		if failure == nil {
-			failure = stream.Send(response)
+			failure = stream.SendMsg(response)
 		}
 		response = &pb.StreamEventsResponse{}
 		if !q.take(response) {
@@ -141,7 +145,7 @@ func (q *ackQueue) write(stream pb.TrackingService_StreamEventsServer, done chan
 	}
 }
 
-func (s *trackingServer) StreamEvents(stream pb.TrackingService_StreamEventsServer) error {
+func (s *trackingServer) streamEvents(stream grpc.ServerStream) error {
 	q := newAckQueue()
 	done := make(chan error, 1)
 	go q.write(stream, done)
@@ -154,7 +158,7 @@ func (s *trackingServer) StreamEvents(stream pb.TrackingService_StreamEventsServ
 }
 
 func (s *trackingServer) read(
-	stream pb.TrackingService_StreamEventsServer, q *ackQueue,
+	stream grpc.ServerStream, q *ackQueue,
 ) error {
 	var last uint64
 	var reportAccepted bool
