@@ -71,7 +71,7 @@ docs-api: bootstrap ## Generate docs/api.md from Protos
 	.venv/bin/python Scripts/api-docs > docs/api.md
 
 check-format: bootstrap ## Check the format of hand-written Swift
-	swift format lint --strict --recursive --parallel Package.swift Plugins Sources Tests Benchmarks/micro
+	swift format lint --strict --recursive --parallel Package.swift Plugins Sources Tests Benchmarks/bare Benchmarks/micro
 
 check-scripts: bootstrap ## Run shellcheck over the shell scripts
 	Scripts/check-scripts
@@ -93,7 +93,7 @@ check-planted: ## Prove that each bug of Scripts/planted-bugs has its place in t
 	Scripts/planted-bugs --places
 
 format: bootstrap ## Format hand-written Swift in place
-	swift format --in-place --recursive --parallel Package.swift Plugins Sources Tests Benchmarks/micro
+	swift format --in-place --recursive --parallel Package.swift Plugins Sources Tests Benchmarks/bare Benchmarks/micro
 
 test: test-swift test-interop ## All tests, the Python client's last
 
@@ -168,9 +168,11 @@ run: release ## Serve on 127.0.0.1:50051, and HTTP on 8080, with ./sightline-dat
 demo: ## From a fresh clone to hits in a database, on a temporary directory
 	@Scripts/demo
 
-bench: release ## Sightline beside Go and C++ peers: a table of medians and ratios (40 minutes)
+bench: release ## Sightline beside Go and C++ peers: tables of medians and ratios (70 minutes)
 	Benchmarks/bootstrap && $(MAKE) -C Benchmarks peers load
-	Benchmarks/run --sightline .build/release/sightline --out Benchmarks/.build/table.md
+	Scripts/swift-build -c release --product bareserver
+	Benchmarks/run --sightline .build/release/sightline --calls --open \
+		--out Benchmarks/.build/table.md
 
 bench-http: release ## The HTTP port beside net/http in Go, and handshakes beside nginx (15 minutes)
 	Benchmarks/bootstrap && $(MAKE) -C Benchmarks peer-go http-load

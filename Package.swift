@@ -352,6 +352,9 @@ let tools: [Target] = [
     tool(
         "microbench", ["SQLiteSink", "FileSinks"] + hits, path: "Benchmarks/micro",
         exclude: ["run", "baseline.json"]),
+    // The library beneath the server, for the benchmarks.
+    tool(
+        "bareserver", libraries("GRPCCore", "GRPCNIOTransportHTTP2Posix"), path: "Benchmarks/bare"),
     tool(
         "simulate",
         ["CMalloc", "FileSinks", "Operations", "SQLiteSink", "SightlineProtos", "TestSupport"]

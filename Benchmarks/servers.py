@@ -13,6 +13,8 @@ START_SECONDS = 60
 STOP_SECONDS = 60
 # "before" is an older program, measured in turn with the one that is to replace it.
 SIGHTLINES = ("sightline", "before")
+# Answers RecordEvents with fixed bytes, in any mode: the library beneath Sightline, and nothing else.
+BARE = "bare"
 
 
 class Server:
@@ -42,6 +44,8 @@ class Server:
                             f"--set=tls.key={tls[1]}"]
             if mode == "discard":
                 environment["SIGHTLINE_JOURNAL_MODE"] = "off"
+        elif name == BARE:
+            command = [pathlib.Path(sightline).with_name("bareserver")]
         else:
             command = [HERE / ".build" / f"peer-{name}", "--listen", "127.0.0.1:0",
                        "--mode", mode, "--file", self.data / "journal"]
