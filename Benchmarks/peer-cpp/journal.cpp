@@ -9,8 +9,6 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "stream.h"
-
 namespace {
 
 [[noreturn]] void fail(const char *what, const std::string &path) {
@@ -51,11 +49,11 @@ Journal::Journal(const std::string &path)
     thread_.detach();
 }
 
-void Journal::append(EventStream *stream, const grpc::ByteBuffer &bytes, Admission &&admission) {
+void Journal::append(Settler *settler, const grpc::ByteBuffer &bytes, Admission &&admission) {
     {
         std::lock_guard lock(mutex_);
         if (!admission.hits.empty()) appendRecord(next_.bytes, bytes, admission.hits);
-        next_.settled[stream].add(std::move(admission.settled));
+        next_.settled[settler].add(std::move(admission.settled));
     }
     work_.notify_one();
 }
@@ -69,7 +67,7 @@ void Journal::run() {
             std::swap(group, next_);
         }
         commit(group.bytes);
-        for (auto &[stream, settled] : group.settled) stream->settle(std::move(settled));
+        for (auto &[settler, settled] : group.settled) settler->settle(std::move(settled));
         group.settled.clear();
         group.bytes.clear();
     }

@@ -12,7 +12,12 @@
 
 #include "window.h"
 
-class EventStream;
+/// Waits for its requests to be durable: a stream, or a call.
+class Settler {
+public:
+    virtual ~Settler() = default;
+    virtual void settle(Settled &&settled) = 0;
+};
 
 class Journal {
 public:
@@ -21,13 +26,13 @@ public:
 
     /// Takes a request into the next group: its length, its hits, and its own bytes. One without
     /// hits only keeps its place in the stream's order.
-    void append(EventStream *stream, const grpc::ByteBuffer &bytes, Admission &&admission);
+    void append(Settler *settler, const grpc::ByteBuffer &bytes, Admission &&admission);
 
 private:
     /// What one commit makes durable.
     struct Group {
         std::string bytes;
-        std::unordered_map<EventStream *, Settled> settled;
+        std::unordered_map<Settler *, Settled> settled;
     };
 
     void run();

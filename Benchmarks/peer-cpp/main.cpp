@@ -9,6 +9,7 @@
 #include <string>
 #include <thread>
 
+#include "call.h"
 #include "journal.h"
 #include "sightline/v1/tracking_service.grpc.pb.h"
 #include "stream.h"
@@ -20,13 +21,20 @@ constexpr int maxRequestBytes = 1 << 20;
 constexpr int windowBytes = 1 << 20;
 
 class TrackingService final
-    : public pb::TrackingService::WithRawCallbackMethod_StreamEvents<pb::TrackingService::Service> {
+    : public pb::TrackingService::WithRawCallbackMethod_StreamEvents<
+          pb::TrackingService::WithRawCallbackMethod_RecordEvents<pb::TrackingService::Service>> {
 public:
     explicit TrackingService(Journal *journal) : window_(windowCapacity), journal_(journal) {}
 
     grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> *StreamEvents(
         grpc::CallbackServerContext *) override {
         return new EventStream(window_, journal_);
+    }
+
+    grpc::ServerUnaryReactor *RecordEvents(
+        grpc::CallbackServerContext *, const grpc::ByteBuffer *request,
+        grpc::ByteBuffer *response) override {
+        return new EventCall(window_, journal_, *request, response);
     }
 
 private:

@@ -1,28 +1,11 @@
 #include "stream.h"
 
-#include <google/protobuf/arena.h>
-#include <grpcpp/impl/codegen/proto_utils.h>
+#include "messages.h"
 
 namespace {
 
 constexpr int maxUnderWay = 64;
-constexpr int maxEvents = 2000;
 constexpr uint32_t maxRequestBytes = 1 << 20;
-
-void encode(const pb::StreamEventsResponse &response, grpc::ByteBuffer &bytes) {
-    bool ownsBuffer = false;
-    // Fails where the message is over 2 GiB alone.
-    (void)grpc::GenericSerialize<grpc::ProtoBufferWriter, pb::StreamEventsResponse>(
-        response, &bytes, &ownsBuffer);
-}
-
-/// Each thread decodes into memory of its own, which the next request uses again.
-google::protobuf::Arena &threadArena() {
-    static constexpr size_t blockBytes = 256 << 10;
-    thread_local std::unique_ptr<char[]> block(new char[blockBytes]);
-    thread_local google::protobuf::Arena arena(block.get(), blockBytes);
-    return arena;
-}
 
 }  // namespace
 
@@ -61,15 +44,10 @@ void EventStream::OnReadDone(bool ok) {
 
 /// Decodes a request, and takes it into the journal or settles it; false where it ends the stream.
 bool EventStream::admit() {
-    google::protobuf::Arena &arena = threadArena();
-    arena.Reset();
-    auto *request = google::protobuf::Arena::CreateMessage<pb::StreamEventsRequest>(&arena);
-    {
-        grpc::ProtoBufferReader reader(&incoming_);
-        if (!reader.status().ok() || !request->ParseFromZeroCopyStream(&reader)) {
-            refuse(grpc::StatusCode::INTERNAL, "the request is no StreamEventsRequest");
-            return false;
-        }
+    auto *request = decode<pb::StreamEventsRequest>(incoming_);
+    if (request == nullptr) {
+        refuse(grpc::StatusCode::INTERNAL, "the request is no StreamEventsRequest");
+        return false;
     }
     if (request->sequence() <= lastSequence_) {
         refuse(grpc::StatusCode::INVALID_ARGUMENT, "sequence does not rise");
@@ -81,7 +59,7 @@ bool EventStream::admit() {
     }
     if (lastSequence_ == 0) reportAccepted_ = request->options().report_accepted();
     lastSequence_ = request->sequence();
-    Admission admission = window_.admit(*request, reportAccepted_);
+    Admission admission = window_.admit(request->events(), lastSequence_, reportAccepted_);
     {
         std::lock_guard lock(mutex_);
         ++underWay_;
@@ -141,12 +119,7 @@ EventStream::Step EventStream::nextStep() {
 void EventStream::encodeAnswer() {
     pb::StreamEventsResponse response;
     response.set_durable_sequence(settled_.sequence);
-    auto *tally = response.mutable_tally();
-    tally->set_accepted(settled_.accepted);
-    tally->set_suppressed(settled_.suppressed);
-    tally->set_duplicate(settled_.duplicate);
-    tally->set_rejected(settled_.rejected);
-    for (auto &result : settled_.results) *response.add_results() = std::move(result);
+    tell(std::move(settled_), response);
     outgoing_.Clear();
     encode(response, outgoing_);
 }

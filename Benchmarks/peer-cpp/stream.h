@@ -10,7 +10,7 @@
 #include "window.h"
 
 class EventStream final
-    : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
+    : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>, public Settler {
 public:
     /// Without a journal, requests are settled as soon as they are admitted.
     EventStream(Window &window, Journal *journal);
@@ -20,7 +20,7 @@ public:
     void OnDone() override { delete this; }
 
     /// Tells the client, in one answer with all else that it has yet to be told.
-    void settle(Settled &&settled);
+    void settle(Settled &&settled) override;
 
 private:
     /// What is to be done once the lock is released.

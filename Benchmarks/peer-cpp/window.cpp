@@ -24,11 +24,11 @@ uint16_t funnelWarnings(const Claim &claim, uint16_t granted, uint16_t funnel) {
 }
 
 pb::EventResult result(
-    const Judgement &judgement, const pb::StreamEventsRequest &request, int index) {
+    const Judgement &judgement, const pb::TrackingEvent &event, uint64_t sequence, int index) {
     pb::EventResult result;
-    result.set_sequence(request.sequence());
+    result.set_sequence(sequence);
     result.set_index(uint32_t(index));
-    result.set_event_id(request.events(index).event_id());
+    result.set_event_id(event.event_id());
     result.set_verdict(judgement.verdict);
     for (const auto &violation : judgement.violations) {
         auto *told = result.add_violations();
@@ -123,12 +123,12 @@ void Window::settle(Judgement &judgement) {
     if (granted == 0) judgement.verdict = pb::VERDICT_DUPLICATE;
 }
 
-Admission Window::admit(const pb::StreamEventsRequest &request, bool reportAccepted) {
-    int count = request.events_size();
+Admission Window::admit(const Events &events, uint64_t sequence, bool reportAccepted) {
+    int count = events.size();
     int64_t now = std::time(nullptr);
     std::vector<Judgement> judgements(static_cast<size_t>(count));
     for (int index = 0; index < count; ++index) {
-        judgements[size_t(index)].judge(request.events(index), now);
+        judgements[size_t(index)].judge(events[index], now);
     }
     {
         std::lock_guard lock(mutex_);
@@ -137,7 +137,7 @@ Admission Window::admit(const pb::StreamEventsRequest &request, bool reportAccep
         }
     }
     Admission admission;
-    admission.settled.sequence = request.sequence();
+    admission.settled.sequence = sequence;
     admission.settled.requests = 1;
     admission.hits.reserve(judgements.size());
     for (int index = 0; index < count; ++index) {
@@ -149,7 +149,7 @@ Admission Window::admit(const pb::StreamEventsRequest &request, bool reportAccep
                                       judgement.claim.kinds, judgement.warnings});
         }
         if (!isAccepted || reportAccepted) {
-            admission.settled.results.push_back(result(judgement, request, index));
+            admission.settled.results.push_back(result(judgement, events[index], sequence, index));
         }
     }
     return admission;

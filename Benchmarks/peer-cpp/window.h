@@ -8,6 +8,9 @@
 #include "rules.h"
 #include "sightline/v1/tracking_service.pb.h"
 
+/// The events of a request.
+using Events = google::protobuf::RepeatedPtrField<pb::TrackingEvent>;
+
 /// What one accepted event counts.
 struct Hit {
     uint32_t index;
@@ -37,7 +40,7 @@ struct Admission {
 class Window {
 public:
     explicit Window(size_t capacity);
-    Admission admit(const pb::StreamEventsRequest &request, bool reportAccepted);
+    Admission admit(const Events &events, uint64_t sequence, bool reportAccepted);
 
 private:
     void settle(Judgement &judgement);
