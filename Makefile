@@ -159,6 +159,15 @@ simulate-year: bootstrap ## Live DAYS=400 by a clock of their own, on real files
 mutants: bootstrap ## Change one operator after the other in Core and Delivery: 150, each with the tests
 	Scripts/mutants
 
+HOURS ?= 2
+.PHONY: soak soak-short
+soak: release clients ## A day under load, HOURS=2 of it: nothing may grow, be missing or come twice
+	Scripts/swift-build -c release --product LibraryClient
+	INTEROP_BINARY=.build/release/sightline Scripts/soak --hours $(HOURS)
+
+soak-short: build-tests clients ## The same with the debug program, two minutes and a tenth of the load
+	INTEROP_BINARY=$(SIGHTLINE) Scripts/soak --minutes 2 --reload 0.5 --restart 0.9 --rate 2000
+
 verify: build-tests clients ## All that searches for long: kills, power cuts, faults, attacks… (hours)
 	@Scripts/verify
 

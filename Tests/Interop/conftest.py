@@ -19,7 +19,7 @@ FIGURE = "figure"
 LONGEST = [f"test_{name}.py" for name in (
     "client_libraries", "worst_tenant", "forget_everywhere", "http_fuzz", "kafka", "postgresql", "code_blocks",
     "ends_leave_nothing",
-    "generated_code", "webhook", "attacks_are_survived", "failed_calls_lose_no_ack",
+    "generated_code", "soak", "webhook", "attacks_are_survived", "failed_calls_lose_no_ack",
     "conformance", "grpc_sink", "connections", "memory_stays_bounded", "campaign", "inspection",
     "admin", "metrics", "power_cut_loses_no_ack", "drain_keeps_acks", "changed_files_are_found",
     "ends_free_memory", "sbom", "quarantine", "gap_is_told", "own_sink")]
