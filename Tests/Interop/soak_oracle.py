@@ -48,7 +48,8 @@ class Oracle(example.Backend):
             value = int.from_bytes(self.bits.get(space, b""), "little")
             known = value & ((1 << events) - 1)
             if known.bit_count() != events:
-                first = next(number for number in range(events) if not known >> number & 1)
+                # The lowest bit that is not set.
+                first = (~known & (known + 1)).bit_length() - 1
                 found.append(f"{space}: {events - known.bit_count()} of {events} events are "
                              f"missing, the first is {first}")
             if value >> events:

@@ -10,6 +10,7 @@ import urllib.request
 
 import grpc
 
+from facts import CANARY
 from protos import event as e
 from protos import service as s
 from protos import service_grpc
@@ -18,7 +19,8 @@ from test_client_libraries import Sender
 
 OPERATOR = "operator"
 OPERATOR_SPACE = "f0"
-FORGOTTEN = "who-is-forgotten"
+# No log may hold it either.
+FORGOTTEN = f"{CANARY}-forgotten"
 TRY_SECONDS = 120
 
 
