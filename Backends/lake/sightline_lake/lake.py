@@ -1,0 +1,172 @@
+"""Takes hits and brings them into the table: one thread stages, one commits, one tidies up."""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from itertools import accumulate
+from typing import TypeVar
+
+from . import hits
+from .configuration import Configuration
+from .lock import Refused
+from .log import log
+from .metrics import FIGURES
+from .position import Position
+from .stage import Stage
+from .staged_file import StagedFile
+from .table import Table
+
+Answer = TypeVar("Answer")
+# The pause after a failed commit doubles up to this.
+MAX_PAUSE_SECONDS = 30.0
+
+
+class Superseded(Exception):
+    """A later stream has the journal and sink."""
+
+
+class Lake:
+    """The stage and the table, and what goes on between them."""
+
+    def __init__(self, configuration: Configuration, stage: Stage, table: Table) -> None:
+        self.configuration, self.stage, self.table = configuration, stage, table
+        self._values = dict.fromkeys(FIGURES, 0.0)
+        self._staging, self._committing, self._tidying = (ThreadPoolExecutor(1) for _ in range(3))
+        self._publishing = asyncio.Lock()
+        # An erasure and a compaction would rewrite the same files.
+        self._rewriting = asyncio.Lock()
+        self._is_due = asyncio.Event()
+        self._has_room = asyncio.Condition()
+        self._streams: dict[str, object] = {}
+
+    async def _run(self, thread: ThreadPoolExecutor, work: Callable[..., Answer],
+                   *arguments: object) -> Answer:
+        return await asyncio.get_running_loop().run_in_executor(thread, work, *arguments)
+
+    async def begin(self, app: str, stream: object) -> Position | None:
+        """Gives a journal and sink to a stream: no earlier one adds anything from here on."""
+        def take() -> Position | None:
+            self._streams[app] = stream
+            return self.stage.position(app)
+
+        return await self._run(self._staging, take)
+
+    async def add(self, app: str, stream: object, request: bytes, end: Position) -> None:
+        """Makes a batch durable, once there is room; raises as Stage.add, or Superseded."""
+        async with self._has_room:
+            await self._has_room.wait_for(
+                lambda: self.stage.bytes < self.configuration.stage_bytes)
+
+        def add() -> int:
+            if self._streams.get(app) is not stream:
+                raise Superseded("a later stream has the journal and sink")
+            return self.stage.add(app, request, end)
+
+        self._values["hits_total"] += await self._run(self._staging, add)
+        if self.stage.bytes >= self.configuration.publish_bytes:
+            self._is_due.set()
+
+    async def erase(self, tenant: str, subjects: list[str]) -> tuple[int, int | None]:
+        """Deletes a recipient's hits; returns how many, and until when earlier versions have them."""
+        hours = self.configuration.retention_hours
+        async with self._rewriting:
+            await self.publish()
+            count, erased = await self._run(self._committing, self.table.erase, tenant, subjects)
+            if hours == 0:
+                await self._vacuum()
+        self._values["erasures_total"] += 1
+        if hours == 0 or erased is None:
+            return count, None
+        until = erased + 3600 * hours + self.configuration.tidy_seconds
+        return count, until if until > time.time() else None
+
+    async def publish_regularly(self) -> None:
+        """Commits every publish_seconds, or as soon as there is enough; raises Refused."""
+        pause = 1.0
+        while True:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._is_due.wait(), self.configuration.publish_seconds)
+            try:
+                await self.publish()
+                pause = 1.0
+            except Refused:
+                raise
+            except Exception as error:
+                self._values["commit_failures_total"] += 1
+                log("warning", "the table cannot be written", error=type(error).__name__,
+                    pause_seconds=pause, staged_bytes=self.stage.bytes)
+                await asyncio.sleep(pause)
+                self._is_due.set()
+                pause = min(2 * pause, MAX_PAUSE_SECONDS)
+
+    async def publish(self) -> None:
+        """Commits all that is staged now."""
+        async with self._publishing:
+            self._is_due.clear()
+            files = await self._run(self._staging, self.stage.seal)
+            while files:
+                sizes = accumulate(file.size for file in files)
+                count = sum(size <= self.configuration.publish_bytes for size in sizes) or 1
+                await self._commit(files[:count])
+                files = files[count:]
+
+    async def _commit(self, files: list[StagedFile]) -> None:
+        after = {file.app: file.after for file in reversed(files)}
+        ends = {file.app: file.end for file in files if file.end is not None}
+
+        def commit() -> int:
+            parts = [part for file in files for part in file.records()]
+            self.table.append(hits.rows(parts, self.configuration.event_bytes == 1), after, ends)
+            return sum(map(len, parts))
+
+        start = time.time()
+        count = await self._run(self._committing, commit)
+        await self._run(self._staging, self.stage.drop, files)
+        async with self._has_room:
+            self._has_room.notify_all()
+        self._values["commits_total"] += 1
+        self._values["committed_hits_total"] += count
+        self._values["last_commit_timestamp_seconds"] = time.time()
+        log("info", "committed", hits=count, files=len(files), seconds=round(time.time() - start, 3))
+
+    async def tidy_regularly(self) -> None:
+        """Compacts files, and removes those that no version has any more; raises Refused."""
+        while True:
+            try:
+                await self._compact()
+                async with self._rewriting:
+                    await self._vacuum()
+            except Refused:
+                raise
+            except Exception as error:
+                log("warning", "the table cannot be tidied up", error=type(error).__name__)
+            await asyncio.sleep(self.configuration.tidy_seconds)
+
+    async def _compact(self) -> None:
+        """A day that is over is sorted; to it hardly anything is added any more."""
+        size, today = self.configuration.file_bytes, time.strftime("%Y-%m-%d", time.gmtime())
+        files = await self._run(self._tidying, self.table.files)
+        self._values["files"] = len(files)
+        self._values["table_bytes"] = sum(file["size_bytes"] for file in files)
+        small = Counter((file["partition.tenant"], str(file["partition.receive_date"]))
+                        for file in files if file["size_bytes"] < size // 2)
+        for (tenant, day), count in small.items():
+            if count > 1:
+                async with self._rewriting:
+                    await self._run(self._tidying, self.table.compact, tenant, day, size, day < today)
+                self._values["compactions_total"] += 1
+        self._values["last_compaction_timestamp_seconds"] = time.time()
+
+    async def _vacuum(self) -> None:
+        """Without a retention, a commit under way would lose its files: so it goes between two."""
+        hours = self.configuration.retention_hours
+        thread = self._tidying if hours else self._committing
+        self._values["removed_files_total"] += await self._run(thread, self.table.vacuum, hours)
+
+    def figures(self) -> dict[str, float]:
+        """What metrics.FIGURES names, as it is now."""
+        return {**self._values, "staged_bytes": self.stage.bytes,
+                "lag_seconds": time.time() - (self.stage.since or time.time())}

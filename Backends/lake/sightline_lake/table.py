@@ -1,0 +1,163 @@
+"""The Delta table: what is committed to it, and how far each journal and sink is."""
+
+import hashlib
+import json
+import pathlib
+import secrets
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pyarrow as pa
+from deltalake import (ColumnProperties, CommitProperties, DeltaTable, Transaction,
+                       WriterProperties, write_deltalake)
+from deltalake import Schema as DeltaSchema
+from deltalake.exceptions import TableNotFoundError
+
+from .configuration import Configuration
+from .lock import Refused, hold
+from .log import log
+from .position import Position
+from .schema import MEASURED, PARTITIONS, SCHEMA
+
+# The table's name, and the application whose transactions number its writers.
+NAME = "sightline-lake"
+# Values that hardly repeat: a dictionary of them takes time, and space too.
+UNIQUE = ("hit_id", "broadlog_id", "subject_id", "event_id", "traceparent", "event")
+PARQUET = WriterProperties(
+    compression="ZSTD", compression_level=1,
+    column_properties={name: ColumnProperties(dictionary_enabled=False) for name in UNIQUE})
+
+
+class Table:
+    """One table with one writer, which numbers itself in it: from then on an earlier writer's commits
+    are refused. Methods raise Refused where the table is not to be written by this lake."""
+
+    def __init__(self, configuration: Configuration) -> None:
+        """Opens the table, or creates it."""
+        self.url, self.patience = configuration.table, 2 * configuration.publish_seconds + 10
+        path = pathlib.Path(configuration.state, "table.json")
+        known = json.loads(path.read_text()) if path.exists() else {"writer": secrets.token_hex(8)}
+        self.metadata = {"sightline.writer": known["writer"]}
+        try:
+            delta = DeltaTable(self.url)
+        except TableNotFoundError:
+            if "id" in known:
+                raise Refused(f"{self.url} has no table, but {path} is of one. Restore it; or delete "
+                              "the state, and servers send what their journals still have.") from None
+            log("notice", "creating the table", table=self.url)
+            delta = DeltaTable.create(
+                self.url, SCHEMA, partition_by=list(PARTITIONS), name=NAME,
+                configuration={"delta.dataSkippingStatsColumns": ",".join(MEASURED)})
+        identity = str(delta.metadata().id)
+        if known.setdefault("id", identity) != identity:
+            raise Refused(f"{self.url} is the table {identity}, but {path} is of {known['id']}. Name "
+                          "the folder of that one, or another state.")
+        self._match(delta)
+        self.number = self._take_over(delta)
+        path.write_text(json.dumps(known))
+
+    def _match(self, delta: DeltaTable) -> None:
+        """Compares the table's columns with ours, and adds those that are new."""
+        metadata = delta.metadata()
+        if metadata.name != NAME or metadata.partition_columns != list(PARTITIONS):
+            raise Refused(f"{self.url} is a table of something else: its name is {metadata.name!r}. "
+                          "Name a folder of its own.")
+        present = {field.name: field.type for field in delta.schema().fields}
+        wanted = DeltaSchema.from_arrow(SCHEMA).fields
+        for field in wanted:
+            if present.get(field.name, field.type) != field.type:
+                raise Refused(f"The column {field.name} of {self.url} is of {present[field.name]}, "
+                              f"and hits have {field.type} there. Name a folder of its own.")
+        if added := [field for field in wanted if field.name not in present]:
+            log("notice", "adding columns", columns=[field.name for field in added])
+            delta.alter.add_columns(added)
+
+    def _take_over(self, delta: DeltaTable) -> int:
+        """Becomes the one writer. A local folder is locked; elsewhere a writer that has just committed
+        is left alone, and one that is idle finds out by its next commit."""
+        last, writer = delta.history(1)[0], self.metadata["sightline.writer"]
+        age = time.time() - last["timestamp"] / 1000
+        if "://" not in self.url:
+            hold(pathlib.Path(self.url))
+        elif last.get("sightline.writer", writer) != writer and age < self.patience:
+            raise Refused(f"Another sightline-lake committed to {self.url} {age:.0f} s ago: a table "
+                          f"has one writer. Stop it, and try again in {self.patience} s.")
+        self.number = (delta.transaction_version(NAME) or 0) + 1
+        delta.create_write_transaction([], "append", delta.schema(), list(PARTITIONS),
+                                       commit_properties=self._commit())
+        return self.number
+
+    def _commit(self, *more: Transaction) -> CommitProperties:
+        """A commit that fails beside one of another writer."""
+        return CommitProperties(app_transactions=[Transaction(NAME, self.number), *more],
+                                custom_metadata=self.metadata)
+
+    def _load(self) -> DeltaTable:
+        """The newest version."""
+        try:
+            delta = DeltaTable(self.url)
+        except TableNotFoundError:
+            raise Refused(f"{self.url} has no table any more. Restore it, and start again.") from None
+        if delta.transaction_version(NAME) != self.number:
+            raise Refused(f"Another sightline-lake writes to {self.url}, or it was restored from a "
+                          "copy. Start one alone.")
+        return delta
+
+    def position(self, app: str, delta: DeltaTable | None = None) -> Position | None:
+        """Up to where the table has a journal and sink."""
+        delta = delta or self._load()
+        sequence, index, check = (delta.transaction_version(app + part)
+                                  for part in ("", "#index", "#check"))
+        return None if sequence is None else Position(sequence, index or 0, check or 0)
+
+    def append(self, rows: Iterator[pa.RecordBatch], after: Mapping[str, Position | None],
+               ends: Mapping[str, Position]) -> None:
+        """Commits rows, which follow the first positions and reach up to the second ones."""
+        delta = self._load()
+        for app, position in after.items():
+            if (present := self.position(app, delta)) != position:
+                raise Refused(f"{self.url} is at {present} for {app}, and not at {position}: it was "
+                              "restored from a copy. Start again, and servers send what it lacks.")
+        marks = [Transaction(app + part, number) for app, end in ends.items()
+                 for part, number in (("", end.sequence), ("#index", end.index),
+                                      ("#check", end.check))]
+        write_deltalake(delta, pa.RecordBatchReader.from_batches(SCHEMA, rows), mode="append",
+                        schema_mode="merge", writer_properties=PARQUET,
+                        commit_properties=self._commit(*marks))
+
+    def erase(self, tenant: str, subjects: list[str]) -> tuple[int, int | None]:
+        """Deletes a recipient's rows; returns how many, and when such rows were last deleted. The
+        predicate stays in the table's log, so it has hashes in place of ids."""
+        digests = sorted(hashlib.sha256(subject.encode()).hexdigest() for subject in subjects)
+        quoted = tenant.replace("'", "''")
+        predicate = (f"tenant = '{quoted}' AND encode(sha256(subject_id), 'hex') IN "
+                     f"({', '.join(map(repr, digests))})")
+        mark = "erased/" + hashlib.sha256(predicate.encode()).hexdigest()
+        metrics = self._load().delete(
+            predicate, writer_properties=PARQUET,
+            commit_properties=self._commit(Transaction(mark, int(time.time()))))
+        return metrics["num_deleted_rows"] or 0, self._load().transaction_version(mark)
+
+    def files(self) -> list[dict[str, Any]]:
+        """The files of the newest version: size_bytes, partition.tenant, partition.receive_date."""
+        actions: Any = pa.table(self._load().get_add_actions(flatten=True))
+        names = ["size_bytes", *(f"partition.{name}" for name in PARTITIONS)]
+        return list(actions.select(names).to_pylist())
+
+    def compact(self, tenant: str, day: str, size: int, is_sorted: bool) -> None:
+        """Makes larger files of a partition's small ones, sorted by delivery if asked."""
+        optimize = self._load().optimize
+        options: dict[str, Any] = {
+            "partition_filters": [("tenant", "=", tenant), ("receive_date", "=", day)],
+            "target_size": size, "max_concurrent_tasks": 1, "writer_properties": PARQUET,
+            "commit_properties": CommitProperties(custom_metadata=self.metadata)}
+        if is_sorted:
+            optimize.z_order(["delivery_id"], max_spill_size=512 << 20, **options)
+        else:
+            optimize.compact(**options)
+
+    def vacuum(self, hours: int) -> int:
+        """Removes files that no version of the last hours has; returns how many."""
+        return len(self._load().vacuum(hours, dry_run=False, enforce_retention_duration=False,
+                                       full=True))
