@@ -1,8 +1,9 @@
 """The program's options."""
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import MISSING, dataclass, field, fields
+from functools import partial
 from typing import Any
 
 MIB = 1 << 20
@@ -37,13 +38,10 @@ class Configuration:
                                    0, 720)
 
 
-def _within(low: int, high: int) -> Callable[[str], int]:
-    def parse(text: str) -> int:
-        if not text.isascii() or not text.isdigit() or not low <= int(text) <= high:
-            raise argparse.ArgumentTypeError(f"{text!r} is no whole number from {low} to {high}")
-        return int(text)
-
-    return parse
+def _whole(low: int, high: int, text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not low <= int(text) <= high:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from {low} to {high}")
+    return int(text)
 
 
 def parse(arguments: Sequence[str] | None = None) -> Configuration:
@@ -56,6 +54,6 @@ def parse(arguments: Sequence[str] | None = None) -> Configuration:
         parser.add_argument(
             f"--{each.name.replace('_', '-')}", metavar="VALUE", required=is_required,
             default=None if is_required else each.default,
-            type=_within(meta["low"], meta["high"]) if meta["high"] else str,
+            type=partial(_whole, meta["low"], meta["high"]) if meta["high"] else str,
             help=meta["text"] + ("" if is_required or each.default == "" else "; %(default)s"))
     return Configuration(**vars(parser.parse_args(arguments)))

@@ -48,24 +48,19 @@ class Lake:
 
     async def begin(self, app: str, stream: object) -> Position | None:
         """Gives a journal and sink to a stream: no earlier one adds anything from here on."""
-        def take() -> Position | None:
-            self._streams[app] = stream
-            return self.stage.position(app)
-
-        return await self._run(self._staging, take)
+        self._streams[app] = stream
+        # Behind what an earlier stream has under way.
+        return await self._run(self._staging, self.stage.position, app)
 
     async def add(self, app: str, stream: object, request: bytes, end: Position) -> None:
         """Makes a batch durable, once there is room; raises as Stage.add, or Superseded."""
         async with self._has_room:
             await self._has_room.wait_for(
                 lambda: self.stage.bytes < self.configuration.stage_bytes)
-
-        def add() -> int:
-            if self._streams.get(app) is not stream:
-                raise Superseded("a later stream has the journal and sink")
-            return self.stage.add(app, request, end)
-
-        self._values["hits_total"] += await self._run(self._staging, add)
+        if self._streams.get(app) is not stream:
+            raise Superseded("a later stream has the journal and sink")
+        count = await self._run(self._staging, self.stage.add, app, request, end)
+        self._values["hits_total"] += count
         if self.stage.bytes >= self.configuration.publish_bytes:
             self._is_due.set()
 
@@ -168,5 +163,6 @@ class Lake:
 
     def figures(self) -> dict[str, float]:
         """What metrics.FIGURES names, as it is now."""
+        since = self.stage.since
         return {**self._values, "staged_bytes": self.stage.bytes,
-                "lag_seconds": time.time() - (self.stage.since or time.time())}
+                "lag_seconds": max(0.0, time.time() - since) if since else 0.0}

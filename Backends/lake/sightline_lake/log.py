@@ -10,5 +10,6 @@ def log(level: str, message: str, **details: object) -> None:
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="microseconds")
     line = {"time": now.replace("+00:00", "Z"), "level": level, "logger": "sightline-lake",
             "msg": message, **dict(sorted(details.items()))}
-    sys.stderr.write(json.dumps(line, ensure_ascii=False, default=str) + "\n")
+    text = json.dumps(line, ensure_ascii=False, separators=(",", ":"), default=vars)
+    sys.stderr.write(text + "\n")
     sys.stderr.flush()

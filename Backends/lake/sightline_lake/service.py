@@ -21,6 +21,7 @@ VERSION = 1
 # How long an answer may take before the server is asked for more time: less than its
 # grpc.ack_seconds, 10.
 BUSY_SECONDS = 3
+BUSY = pb.DeliverResponse(busy=pb.Busy(delay=Duration(seconds=BUSY_SECONDS)))
 OPTIONS = [("grpc.max_receive_message_length", 64 << 20),
            ("grpc.http2.min_recv_ping_interval_without_data_ms", 5_000)]
 # What ends a stream.
@@ -58,7 +59,7 @@ class Service:
                 answer = asyncio.ensure_future(stream.answer(request))
                 while not (await asyncio.wait({answer}, timeout=BUSY_SECONDS))[0]:
                     if stream.app:  # Nothing comes before Welcome.
-                        yield pb.DeliverResponse(busy=pb.Busy(delay=Duration(seconds=BUSY_SECONDS)))
+                        yield BUSY
                 yield answer.result()
         except tuple(ENDS) as error:
             code = next(code for kind, code in ENDS.items() if isinstance(error, kind))

@@ -26,7 +26,11 @@ NAME = "sightline-lake"
 UNIQUE = ("hit_id", "broadlog_id", "subject_id", "event_id", "traceparent", "event")
 PARQUET = WriterProperties(
     compression="ZSTD", compression_level=1,
-    column_properties={name: ColumnProperties(dictionary_enabled=False) for name in UNIQUE})
+    default_column_properties=ColumnProperties(statistics_enabled="NONE"),
+    column_properties={
+        **{name: ColumnProperties(statistics_enabled="CHUNK") for name in MEASURED},
+        **{name: ColumnProperties(dictionary_enabled=False, statistics_enabled="NONE")
+           for name in UNIQUE}})
 
 
 class Table:
@@ -54,7 +58,7 @@ class Table:
             raise Refused(f"{self.url} is the table {identity}, but {path} is of {known['id']}. Name "
                           "the folder of that one, or another state.")
         self._match(delta)
-        self.number = self._take_over(delta)
+        self._take_over(delta)
         path.write_text(json.dumps(known))
 
     def _match(self, delta: DeltaTable) -> None:
@@ -73,7 +77,7 @@ class Table:
             log("notice", "adding columns", columns=[field.name for field in added])
             delta.alter.add_columns(added)
 
-    def _take_over(self, delta: DeltaTable) -> int:
+    def _take_over(self, delta: DeltaTable) -> None:
         """Becomes the one writer. A local folder is locked; elsewhere a writer that has just committed
         is left alone, and one that is idle finds out by its next commit."""
         last, writer = delta.history(1)[0], self.metadata["sightline.writer"]
@@ -86,7 +90,6 @@ class Table:
         self.number = (delta.transaction_version(NAME) or 0) + 1
         delta.create_write_transaction([], "append", delta.schema(), list(PARTITIONS),
                                        commit_properties=self._commit())
-        return self.number
 
     def _commit(self, *more: Transaction) -> CommitProperties:
         """A commit that fails beside one of another writer."""

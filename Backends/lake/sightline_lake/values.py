@@ -5,7 +5,6 @@ An empty text and the number 0 mean that the event does not say it: they are nul
 
 from collections.abc import Callable, Mapping
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from google.protobuf.internal.enum_type_wrapper import EnumTypeWrapper
@@ -110,20 +109,12 @@ def interaction(read_kind: Read, read_push: Read) -> Read:
 
 
 def first_map(*arrays: pa.Array) -> pa.Array:
-    """The first map of each row. Of a key that is there twice the last value counts."""
+    """The first map of each row. Of a key that comes twice, which a client may send and some readers
+    refuse, the last value counts."""
     maps = pc.coalesce(*arrays)
-    # A client may repeat keys on the wire, and some readers refuse such maps.
-    offsets = maps.offsets.to_numpy()
-    keys = maps.keys.slice(offsets[0], offsets[-1] - offsets[0])
-    items = maps.items.slice(offsets[0], offsets[-1] - offsets[0])
-    rows = np.repeat(np.arange(len(maps)), np.diff(offsets))
-    codes = keys.dictionary_encode()
-    entries = rows * (len(codes.dictionary) + 1) + codes.indices.to_numpy()
-    if np.diff(np.sort(entries, kind="stable")).all():
+    keys = pa.ListArray.from_arrays(maps.offsets, maps.keys.dictionary_encode().indices)
+    rows = pc.multiply(pc.list_parent_indices(keys), len(maps.keys))
+    entries = pc.add(rows, keys.flatten().cast(pa.int64()))
+    if len(entries.unique()) == len(entries):
         return maps
-    _, last = np.unique(entries[::-1], return_index=True)
-    kept = np.sort(len(entries) - 1 - last)
-    bounds = pa.array(np.searchsorted(rows[kept], np.arange(len(maps) + 1)), pa.int32())
-    taken = pa.array(kept)
-    unique = pa.MapArray.from_arrays(bounds, keys.take(taken), items.take(taken))
-    return pc.if_else(pc.is_valid(maps), unique, None)
+    return pa.array([row and list(dict(row).items()) for row in maps.to_pylist()], maps.type)

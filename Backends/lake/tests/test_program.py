@@ -1,16 +1,22 @@
 """The program as a process, against a server of the test's own."""
 
 import contextlib
+import datetime
 import json
 import os
 import queue
 import signal
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 
 import grpc
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from deltalake import DeltaTable
 from made import event, record, request
 
@@ -153,6 +159,10 @@ def test_figures(start):
     assert figures["sightline_lake_committed_hits_total"] == 0
     assert figures["sightline_lake_staged_bytes"] > 100
     assert 0 < figures["sightline_lake_lag_seconds"] < 60
+    lake.stop()
+    idle = start()
+    assert idle.figures()["sightline_lake_lag_seconds"] == 0
+    lake = idle
     with pytest.raises(urllib.error.HTTPError, match="404"):
         urllib.request.urlopen(f"http://127.0.0.1:{lake.ports[1]}/other", timeout=10)
 
@@ -207,6 +217,45 @@ def test_a_wrong_option_is_told(tmp_path, options, words):
         [sys.executable, "-m", "sightline_lake", "--table", tmp_path, "--state", tmp_path, *options],
         capture_output=True, text=True, timeout=60)
     assert ended.returncode == 2 and words in ended.stderr
+
+
+def certificate(folder, name, issuer=None):
+    """Writes NAME.pem and NAME.key, signed by an issuer or by themselves; returns what signs."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
+    signer, by = issuer or (key, subject)
+    now = datetime.datetime.now(datetime.UTC)
+    made = (x509.CertificateBuilder().subject_name(subject).issuer_name(by)
+            .public_key(key.public_key()).serial_number(x509.random_serial_number())
+            .not_valid_before(now - datetime.timedelta(days=1))
+            .not_valid_after(now + datetime.timedelta(days=1))
+            .add_extension(x509.BasicConstraints(ca=issuer is None, path_length=None), True)
+            .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), False)
+            .sign(signer, hashes.SHA256()))
+    (folder / f"{name}.pem").write_bytes(made.public_bytes(Encoding.PEM))
+    (folder / f"{name}.key").write_bytes(
+        key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    return key, subject
+
+
+def test_by_tls_only_known_servers_are_served(tmp_path, start):
+    issuer = certificate(tmp_path, "authority")
+    for name in ("lake", "server"):
+        certificate(tmp_path, name, issuer)
+    lake = start("--tls-certificate", tmp_path / "lake.pem", "--tls-key", tmp_path / "lake.key",
+                 "--tls-clients", tmp_path / "authority.pem")
+    read = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
+    for own, code in (((read["server.key"], read["server.pem"]), None),
+                      ((None, None), grpc.StatusCode.UNAVAILABLE)):
+        credentials = grpc.ssl_channel_credentials(read["authority.pem"], *own)
+        with grpc.secure_channel(f"localhost:{lake.ports[0]}", credentials) as channel:
+            call = channel.stream_stream(
+                "/sightline.v1.SinkService/Deliver",
+                response_deserializer=pb.DeliverResponse.FromString)(iter([HELLO]), timeout=20)
+            try:
+                assert next(call).welcome.version == 1 and code is None
+            except grpc.RpcError as error:
+                assert error.code() is code
 
 
 def test_options_may_stand_in_a_file(tmp_path, start):
