@@ -109,10 +109,16 @@ test-interop: build-tests clients ## The Python client and the process tests (a 
 	INTEROP_BINARY=$(SIGHTLINE) .venv/bin/pytest Tests/Interop --numprocesses 6 --dist loadfile \
 		--no-loadscope-reorder
 
-test-libraries: clients ## The client libraries' own tests, and the types of Python's
+test-libraries: clients test-lake ## The client libraries' own tests, and the types of Python's
 	PYTHONPATH=.build/clients/python/site .venv/bin/pytest Clients/python/tests
 	.venv/bin/mypy --config-file Clients/python/pyproject.toml .build/clients/python/site/sightline
 	Scripts/test-client-go .build/clients
+
+.PHONY: test-lake
+test-lake: bootstrap ## The lake's own tests, and its types
+	Scripts/build-lake .build/lake
+	PYTHONPATH=.build/lake/site .venv/bin/pytest Backends/lake/tests
+	MYPYPATH=.build/lake/site .venv/bin/mypy --config-file Backends/lake/pyproject.toml -p sightline_lake
 
 test-nats: build-tests ## The NATS sink under faults: kills, cuts, a cluster, a balancer (7 minutes)
 	INTEROP_BINARY=$(SIGHTLINE) .venv/bin/pytest Tests/Interop/nats
