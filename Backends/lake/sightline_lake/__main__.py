@@ -28,7 +28,7 @@ async def run(configuration: Configuration) -> None:
     state.mkdir(parents=True, exist_ok=True)
     hold(state)
     table = Table(configuration)
-    stage = Stage(state / "staged", 2 * configuration.publish_bytes, table.position)
+    stage = Stage(state / "staged", configuration.publish_bytes, table.position)
     lake = Lake(configuration, stage, table)
     service, stopping = Service(lake), asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -42,10 +42,9 @@ async def run(configuration: Configuration) -> None:
     done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     service.draining.set()
     await server.stop(GRACE_SECONDS)
-    for task in tasks[1:]:
-        task.cancel()
     for task in done:
         task.result()
+    # Behind a commit that is under way.
     await lake.publish()
     log("info", "stopped")
 

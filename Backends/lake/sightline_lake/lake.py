@@ -9,7 +9,6 @@ from contextlib import suppress
 from itertools import accumulate
 from typing import TypeVar
 
-from . import hits
 from .configuration import Configuration
 from .lock import Refused
 from .log import log
@@ -109,16 +108,8 @@ class Lake:
                 files = files[count:]
 
     async def _commit(self, files: list[StagedFile]) -> None:
-        after = {file.app: file.after for file in reversed(files)}
-        ends = {file.app: file.end for file in files if file.end is not None}
-
-        def commit() -> int:
-            parts = [part for file in files for part in file.records()]
-            self.table.append(hits.rows(parts, self.configuration.event_bytes == 1), after, ends)
-            return sum(map(len, parts))
-
-        start = time.time()
-        count = await self._run(self._committing, commit)
+        start, has_bytes = time.time(), self.configuration.event_bytes == 1
+        count = await self._run(self._committing, self.table.append, files, has_bytes)
         await self._run(self._staging, self.stage.drop, files)
         async with self._has_room:
             self._has_room.notify_all()

@@ -6,12 +6,14 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import grpc
+from deltalake.exceptions import DeltaError
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.message import DecodeError
 from google.protobuf.message_factory import GetMessageClass
 
 from .configuration import Configuration
 from .lake import Lake, Superseded
+from .lock import Refused
 from .log import log
 from .position import Position
 from .projection import project
@@ -26,7 +28,8 @@ OPTIONS = [("grpc.max_receive_message_length", 64 << 20),
            ("grpc.http2.min_recv_ping_interval_without_data_ms", 5_000)]
 # What ends a stream.
 ENDS = {ValueError: grpc.StatusCode.INVALID_ARGUMENT, DecodeError: grpc.StatusCode.INVALID_ARGUMENT,
-        OSError: grpc.StatusCode.RESOURCE_EXHAUSTED, Superseded: grpc.StatusCode.ABORTED}
+        OSError: grpc.StatusCode.RESOURCE_EXHAUSTED, Superseded: grpc.StatusCode.ABORTED,
+        DeltaError: grpc.StatusCode.UNAVAILABLE, Refused: grpc.StatusCode.UNAVAILABLE}
 # A DeliverRequest without its records.
 Envelope = GetMessageClass(project(
     "sightline.lake.envelope", pb.DeliverRequest.DESCRIPTOR,

@@ -2,22 +2,24 @@
 
 import pathlib
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 from . import hits
 from .log import log
 from .position import Position
-from .staged_file import StagedFile
+from .staged_file import StagedFile, count_known
 
 
 class Stage:
     """One open file of each journal and sink, and sealed ones that wait for a commit. A file follows
     an earlier one, or what the table has. For one thread, except `bytes`."""
 
-    def __init__(self, folder: pathlib.Path, memory: int,
+    def __init__(self, folder: pathlib.Path, limit: int,
                  committed: Callable[[str], Position | None]) -> None:
-        """Opens a folder, and drops files that the table has already, or that do not follow it.
-        Beyond `memory` bytes requests are not held, but read again."""
-        self.folder, self.memory, self.committed = folder, memory, committed
+        """Opens a folder, and drops files that the table has already, or that do not follow it. A file
+        that reaches `limit` bytes is sealed; beyond two of them requests are not held, but read
+        again."""
+        self.folder, self.limit, self.committed = folder, limit, committed
         self.opened: dict[str, StagedFile] = {}
         self.sealed: list[StagedFile] = []
         self.bytes = 0
@@ -26,20 +28,24 @@ class Stage:
         paths = sorted(folder.glob("*.staged"))
         self._number = int(paths[-1].stem) if paths else 0
         for path in paths:
-            self._recover(path)
+            if file := StagedFile.read(path):
+                self.sealed.append(file)
+                self.bytes += file.size
+            else:
+                path.unlink()
+        for app in {file.app for file in self.sealed}:
+            self._recover(app, [file for file in self.sealed if file.app == app])
 
-    def _recover(self, path: pathlib.Path) -> None:
-        file = StagedFile.read(path)
-        if file is not None and file.after == self.position(file.app):
-            self.sealed.append(file)
-            self.bytes += file.size
-            self._ends[file.app] = file.end
-            return
-        if file is not None and file.end != self.position(file.app):
+    def _recover(self, app: str, files: list[StagedFile]) -> None:
+        known = count_known(files, self.position(app))
+        if known is None or any(next.after != file.end for file, next in pairwise(files)):
             log("error", "staged hits do not follow the table: they are dropped, and the server "
-                "sends them again if its journal has them", app=file.app, after=file.after,
-                end=file.end, table=self.position(file.app))
-        path.unlink()
+                "sends them again if its journal has them", app=app, after=files[0].after,
+                end=files[-1].end, table=self.position(app))
+            known = len(files)
+        elif known < len(files):
+            self._ends[app] = files[-1].end
+        self.drop(files[:known])
 
     def position(self, app: str) -> Position | None:
         """Up to here everything is staged, or in the table."""
@@ -57,9 +63,11 @@ class Stage:
             path = self.folder / f"{self._number:016}.staged"
             file = StagedFile(path, app, self.position(app))
         before = file.size
-        file.add(request, end, part, self.bytes <= self.memory)
+        file.add(request, end, part, self.bytes <= 2 * self.limit)
         self.bytes += file.size - before
         self.opened[app], self._ends[app] = file, end
+        if file.size >= self.limit:
+            self.sealed.append(self.opened.pop(app))
         return len(part)
 
     @property
@@ -75,8 +83,8 @@ class Stage:
         return list(self.sealed)
 
     def drop(self, files: Sequence[StagedFile]) -> None:
-        """Deletes files that the table has, the first ones of all."""
-        del self.sealed[:len(files)]
+        """Deletes files that the table has."""
         for file in files:
+            self.sealed.remove(file)
             self.bytes -= file.size
             file.path.unlink()

@@ -6,7 +6,7 @@ import pathlib
 import struct
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 
@@ -17,6 +17,13 @@ from .position import Position
 HEAD = struct.Struct("<IQII")
 # Sequences begin with 1.
 NOWHERE = Position(0, 0, 0)
+
+
+def count_known(files: Sequence["StagedFile"], position: Position | None) -> int | None:
+    """How many of a journal's and sink's files, which follow each other, a table has that is at a
+    position; None if they do not follow it either."""
+    ends = [files[0].after, *(file.end for file in files)]
+    return ends.index(position) if position in ends else None
 
 
 class StagedFile:

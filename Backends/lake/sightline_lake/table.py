@@ -5,7 +5,8 @@ import json
 import pathlib
 import secrets
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Sequence
+from dataclasses import astuple
 from typing import Any
 
 import pyarrow as pa
@@ -14,12 +15,16 @@ from deltalake import (ColumnProperties, CommitProperties, DeltaTable, Transacti
 from deltalake import Schema as DeltaSchema
 from deltalake.exceptions import TableNotFoundError
 
+from . import hits
 from .configuration import Configuration
 from .lock import Refused, hold
 from .log import log
 from .position import Position
 from .schema import MEASURED, PARTITIONS, SCHEMA
+from .staged_file import NOWHERE, StagedFile, count_known
 
+# What is behind the name of a journal and sink for the numbers of its position.
+MARKS = ("", "#index", "#check")
 # The table's name, and the application whose transactions number its writers.
 NAME = "sightline-lake"
 # Values that hardly repeat: a dictionary of them takes time, and space too.
@@ -110,24 +115,26 @@ class Table:
     def position(self, app: str, delta: DeltaTable | None = None) -> Position | None:
         """Up to where the table has a journal and sink."""
         delta = delta or self._load()
-        sequence, index, check = (delta.transaction_version(app + part)
-                                  for part in ("", "#index", "#check"))
+        sequence, index, check = (delta.transaction_version(app + mark) for mark in MARKS)
         return None if sequence is None else Position(sequence, index or 0, check or 0)
 
-    def append(self, rows: Iterator[pa.RecordBatch], after: Mapping[str, Position | None],
-               ends: Mapping[str, Position]) -> None:
-        """Commits rows, which follow the first positions and reach up to the second ones."""
-        delta = self._load()
-        for app, position in after.items():
-            if (present := self.position(app, delta)) != position:
-                raise Refused(f"{self.url} is at {present} for {app}, and not at {position}: it was "
-                              "restored from a copy. Start again, and servers send what it lacks.")
-        marks = [Transaction(app + part, number) for app, end in ends.items()
-                 for part, number in (("", end.sequence), ("#index", end.index),
-                                      ("#check", end.check))]
-        write_deltalake(delta, pa.RecordBatchReader.from_batches(SCHEMA, rows), mode="append",
-                        schema_mode="merge", writer_properties=PARQUET,
-                        commit_properties=self._commit(*marks))
+    def append(self, files: Sequence[StagedFile], has_bytes: bool) -> int:
+        """Commits the hits of files, except those of an earlier try that was made after all; returns
+        how many."""
+        delta, parts, marks = self._load(), [], []
+        for app in dict.fromkeys(file.app for file in files):
+            own, present = [file for file in files if file.app == app], self.position(app, delta)
+            if (known := count_known(own, present)) is None:
+                raise Refused(f"{self.url} is at {present} for {app}, and not at {own[0].after}: it "
+                              "was restored from a copy. Start again, and servers send the rest.")
+            parts += [part for file in own[known:] for part in file.records()]
+            numbers = astuple(own[-1].end or NOWHERE)
+            marks += [Transaction(app + mark, number) for mark, number in zip(MARKS, numbers)]
+        if parts:
+            rows = pa.RecordBatchReader.from_batches(SCHEMA, hits.rows(parts, has_bytes))
+            write_deltalake(delta, rows, mode="append", schema_mode="merge",
+                            writer_properties=PARQUET, commit_properties=self._commit(*marks))
+        return sum(map(len, parts))
 
     def erase(self, tenant: str, subjects: list[str]) -> tuple[int, int | None]:
         """Deletes a recipient's rows; returns how many, and when such rows were last deleted. The

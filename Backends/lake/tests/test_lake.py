@@ -19,14 +19,14 @@ class FakeTable:
     """A table in memory, whose next commits fail if `failures` says so."""
 
     def __init__(self):
-        self.ends, self.commits, self.failures, self.compacted, self.file_list = {}, [], [], [], []
+        self.commits, self.failures, self.compacted, self.file_list = [], [], [], []
 
-    def append(self, rows, after, ends):
+    def append(self, files, has_bytes):
         if self.failures:
             raise self.failures.pop(0)
-        assert after == {app: self.ends.get(app) for app in after}
-        self.commits.append([name for batch in rows for name in batch["broadlog_id"].to_pylist()])
-        self.ends |= ends
+        parts = [part for file in files for part in file.records()]
+        self.commits.append([hit["broadlog_id"] for part in parts for hit in part.to_pylist()])
+        return len(parts)
 
     def erase(self, tenant, subjects):
         self.commits.append((tenant, subjects))
@@ -47,7 +47,7 @@ class FakeTable:
 def make(tmp_path):
     def made(**options):
         table = FakeTable()
-        stage = Stage(tmp_path / "s", 1 << 20, table.ends.get)
+        stage = Stage(tmp_path / "s", 1 << 20, lambda app: None)
         return Lake(Configuration(table="t", state="s", **options), stage, table)
 
     return made

@@ -95,6 +95,8 @@ def test_a_failed_erasure_says_so_in_words_of_its_own(capsys):
     (ValueError("malformed"), grpc.StatusCode.INVALID_ARGUMENT),
     (OSError(28, "No space left on device"), grpc.StatusCode.RESOURCE_EXHAUSTED),
     (module.Superseded("later"), grpc.StatusCode.ABORTED),
+    (module.DeltaError("no network"), grpc.StatusCode.UNAVAILABLE),
+    (module.Refused("another"), grpc.StatusCode.UNAVAILABLE),
 ])
 def test_a_failed_batch_ends_the_stream(error, code):
     with pytest.raises(grpc.RpcError) as raised:

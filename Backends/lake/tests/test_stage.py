@@ -6,20 +6,21 @@ import os
 import pytest
 from made import record, request
 
-from sightline_lake import staged_file
+from sightline_lake import hits, staged_file
 from sightline_lake.position import Position
 from sightline_lake.stage import Stage
+from sightline_lake.staged_file import StagedFile
 
 APP = "journal/sink"
-MEMORY = 1 << 20
+LIMIT = 1 << 20
 
 
 def end(sequence, index=0):
     return Position(sequence, index, 0xFFFFFFFF)
 
 
-def open_stage(folder, committed=None, memory=MEMORY):
-    return Stage(folder, memory, lambda app: committed)
+def open_stage(folder, committed=None, limit=LIMIT):
+    return Stage(folder, limit, lambda app: committed)
 
 
 def add(stage, sequence, app=APP):
@@ -31,15 +32,28 @@ def subjects(files):
             for hit in part.to_pylist()]
 
 
-@pytest.mark.parametrize("memory", [MEMORY, 0])
-def test_what_is_added_is_read_again(tmp_path, memory):
-    stage = open_stage(tmp_path / "s", memory=memory)
+@pytest.mark.parametrize("limit, files", [(LIMIT, 1), (1, 3)])
+def test_what_is_added_is_read_again(tmp_path, limit, files):
+    stage = open_stage(tmp_path / "s", limit=limit)
     assert [add(stage, number) for number in (1, 2, 3)] == [1, 1, 1]
-    assert subjects(stage.seal()) == ["h1", "h2", "h3"]
+    assert len(stage.seal()) == files and subjects(stage.seal()) == ["h1", "h2", "h3"]
     again = open_stage(tmp_path / "s")
     assert again.position(APP) == end(3)
     assert again.bytes == stage.bytes == sum(path.stat().st_size for path in (tmp_path / "s").iterdir())
     assert subjects(again.seal()) == ["h1", "h2", "h3"]
+
+
+def test_a_file_is_sealed_at_its_limit_and_not_below(tmp_path):
+    size = StagedFile(tmp_path / "f", APP, None)
+    size.add(request(1, [record(1)]), end(1), hits.records(request(1, [record(1)])), True)
+    for limit, count in ((size.size + 1, 0), (size.size, 1)):
+        stage = open_stage(tmp_path / f"{limit}", limit=limit)
+        add(stage, 1)
+        assert len(stage.sealed) == count
+        # Held in memory up to two of them.
+        for number in (2, 3, 4):
+            add(stage, number)
+        assert [file.parts is None for file in stage.seal()][-1]
 
 
 def test_each_cut_of_a_file_leaves_its_whole_entries(tmp_path):
@@ -69,20 +83,34 @@ def test_a_changed_byte_ends_the_file(tmp_path):
         assert open_stage(tmp_path / "s").position(APP) == end(1)
 
 
-@pytest.mark.parametrize("committed, kept", [
-    (None, ["h1", "h2"]),  # The table has nothing yet.
-    (end(1), ["h2"]),  # It has the first file.
-    (end(2), []),  # It has both.
-    (end(9), []),  # It is another one.
+@pytest.mark.parametrize("committed, kept, is_told", [
+    (None, ["h1", "h2", "h3"], False),  # The table has nothing yet.
+    (end(1), ["h2", "h3"], False),  # It has the first file.
+    (end(2), ["h3"], False),
+    (end(3), [], False),  # It has all.
+    (end(9), [], True),  # It was restored from a copy, or is another one.
 ])
-def test_files_that_do_not_follow_the_table_are_dropped(tmp_path, committed, kept):
+def test_files_that_do_not_follow_the_table_are_dropped(tmp_path, capsys, committed, kept, is_told):
     stage = open_stage(tmp_path / "s")
-    add(stage, 1)
-    stage.seal()
-    add(stage, 2)
+    for number in (1, 2, 3):
+        add(stage, number)
+        stage.seal()
     again = open_stage(tmp_path / "s", committed)
     assert subjects(again.seal()) == kept
-    assert again.position(APP) == (end(2) if kept else committed)
+    assert again.position(APP) == (end(3) if kept else committed)
+    assert ("staged hits do not follow the table" in capsys.readouterr().err) == is_told
+    assert again.bytes == sum(path.stat().st_size for path in (tmp_path / "s").iterdir())
+
+
+def test_files_with_a_gap_between_them_are_dropped(tmp_path, capsys):
+    stage = open_stage(tmp_path / "s")
+    for number in (1, 2, 3):
+        add(stage, number)
+        stage.seal()
+    sorted((tmp_path / "s").iterdir())[1].unlink()
+    again = open_stage(tmp_path / "s")
+    assert (again.seal(), again.position(APP), again.bytes) == ([], None, 0)
+    assert "staged hits do not follow the table" in capsys.readouterr().err
 
 
 def test_a_restored_journal_may_go_on_from_a_lower_position(tmp_path):

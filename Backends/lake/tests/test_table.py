@@ -1,6 +1,7 @@
 """The table: each hit once, one writer, and nothing left of who was erased."""
 
 import json
+import pathlib
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -13,6 +14,7 @@ from sightline_lake import table as module
 from sightline_lake.configuration import parse
 from sightline_lake.lock import Refused
 from sightline_lake.position import Position
+from sightline_lake.staged_file import StagedFile
 from sightline_lake.table import Table
 
 APP = "journal/sink"
@@ -41,10 +43,18 @@ def place(tmp_path):
     return Place(tmp_path)
 
 
-def append(table, sequence, records=None, after=None, app=APP):
-    parts = [hits.records(request(sequence, records or [record(sequence)]))]
-    table.append(hits.rows(parts, True), {app: after}, {app: Position(sequence, 0, 7)})
-    return Position(sequence, 0, 7)
+def staged(sequence, records=None, after=None, app=APP):
+    """A file that holds one request."""
+    file = StagedFile(pathlib.Path("none"), app, after)
+    file.end = Position(sequence, 0, 7)
+    file.parts = [hits.records(request(sequence, records or [record(sequence)]))]
+    return file
+
+
+def append(table, *of_file, **options):
+    file = staged(*of_file, **options)
+    assert table.append([file], True) == sum(map(len, file.parts))
+    return file.end
 
 
 def test_positions_are_part_of_the_commit(place, monkeypatch):
@@ -61,8 +71,20 @@ def test_what_does_not_follow_the_table_is_refused(place, monkeypatch):
     table = place.open(monkeypatch)
     append(table, 1)
     with pytest.raises(Refused, match="is at .*sequence=1.* for journal/sink, and not at None"):
-        append(table, 1)
+        append(table, 2)
     assert len(place.rows()) == 1
+
+
+def test_a_commit_that_was_made_after_all_is_not_made_again(place, monkeypatch):
+    table = place.open(monkeypatch)
+    first = staged(1)
+    second, other = staged(2, after=first.end), staged(7, app="journal/other")
+    assert table.append([first, other], True) == 2
+    # Its answer was lost, and a file more has come.
+    assert table.append([first, other, second], True) == 1
+    assert table.append([first, other, second], True) == 0
+    assert sorted(row["broadlog_id"] for row in place.rows()) == ["h1", "h2", "h7"]
+    assert (table.position(APP), table.position("journal/other")) == (second.end, other.end)
 
 
 def test_a_later_writer_ends_an_earlier_one(place, monkeypatch):
