@@ -12,6 +12,8 @@ NOT_RUN = {
          "sightline validate /etc/sightline"),
         "works on that service's files; test_root_runs_a_servers_commands.py has its own"),
     "docker ": "needs a container engine",
+    "pip install Backends/lake": "loads from a registry; Backends/lake/tests run an installed one",
+    "sightline-lake --table hits": "never ends; Backends/lake/tests start it",
     "sightline why 56c4": "needs a server that has events; test_why.py has one",
     "kubectl ": "needs a cluster",
     "Benchmarks/": "needs the peers, takes minutes, and measures nothing on a busy machine",

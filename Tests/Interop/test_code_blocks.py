@@ -23,8 +23,8 @@ from server import wait_until
 from test_commands import terminal  # noqa: F401  a fixture
 
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("Clients/*/README.md"),
-                ROOT / "Deploy/README.md", ROOT / "Benchmarks/README.md",
-                test_generated_code.PAGE])
+                ROOT / "Backends/lake/README.md", ROOT / "Deploy/README.md",
+                ROOT / "Benchmarks/README.md", test_generated_code.PAGE])
 FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 PROGRAM_SECONDS = 240
 TRACEPARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"

@@ -17,7 +17,8 @@ from protos import ROOT, record
 from server import STOP_SECONDS, binary, wait_until
 
 PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob("docs/*/*.md")),
-         *sorted(ROOT.glob("Clients/*/README.md")), ROOT / "Deploy/README.md",
+         *sorted(ROOT.glob("Clients/*/README.md")), ROOT / "Backends/lake/README.md",
+         ROOT / "Deploy/README.md",
          ROOT / "Benchmarks/README.md"]
 PROGRAMS = ("sightline", "sqlite3", ".venv/bin/buf", "cat", "curl ", "gzip ", "printf ", "zstd",
             "(umask 077;",

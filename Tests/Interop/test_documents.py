@@ -10,7 +10,7 @@ import pytest
 from protos import ROOT
 
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), ROOT / "Deploy/README.md",
-                ROOT / "Benchmarks/README.md"])
+                ROOT / "Backends/lake/README.md", ROOT / "Benchmarks/README.md"])
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 NAMES = re.compile(r"`([^`]+)`")
