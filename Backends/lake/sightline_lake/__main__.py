@@ -51,9 +51,8 @@ async def run(configuration: Configuration) -> None:
 
 def main() -> None:
     """Runs the program; ends with 78 or 74 if it may or can not run."""
-    configuration = parse()
     try:
-        asyncio.run(run(configuration))
+        asyncio.run(run(parse()))
     except (Refused, DeltaError, OSError) as error:
         log("critical", "the lake cannot run", reason=str(error))
         sys.exit(EX_CONFIG if isinstance(error, Refused) else EX_IOERR)

@@ -18,7 +18,7 @@ def _option(text: str, default: Any = MISSING, low: int = 0, high: int = 0) -> A
 class Configuration:
     """All options, each within its range."""
 
-    table: str = _option("the table's folder, or its URL, as s3://bucket/folder with AWS_* variables")
+    table: str = _option("the table's folder, or its URL, s3://bucket/folder with AWS_* variables")
     state: str = _option("a folder for hits that are acknowledged and not in the table yet")
     listen: str = _option("host:port of the backend", "127.0.0.1:50061")
     metrics: str = _option("host:port of /metrics", "127.0.0.1:9465")
@@ -29,7 +29,7 @@ class Configuration:
     publish_seconds: int = _option("seconds between two commits", 30, 1, 3600)
     publish_bytes: int = _option("bytes of messages that are committed without waiting for that",
                                  128 * MIB, MIB, 1024 * MIB)
-    stage_bytes: int = _option("bytes of messages that may wait for the table; beyond it servers wait",
+    stage_bytes: int = _option("bytes of messages that wait for the table; then servers wait",
                                4096 * MIB, MIB, 1 << 50)
     tidy_seconds: int = _option("seconds between two compactions, which remove old files too", 3600,
                                 1, 604_800)

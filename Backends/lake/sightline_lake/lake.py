@@ -2,12 +2,11 @@
 
 import asyncio
 import time
+from asyncio import wrap_future
 from collections import Counter
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from itertools import accumulate
-from typing import TypeVar
 
 from .configuration import Configuration
 from .lock import Refused
@@ -18,7 +17,6 @@ from .stage import Stage
 from .staged_file import StagedFile
 from .table import Table
 
-Answer = TypeVar("Answer")
 # The pause after a failed commit doubles up to this.
 MAX_PAUSE_SECONDS = 30.0
 
@@ -41,15 +39,11 @@ class Lake:
         self._has_room = asyncio.Condition()
         self._streams: dict[str, object] = {}
 
-    async def _run(self, thread: ThreadPoolExecutor, work: Callable[..., Answer],
-                   *arguments: object) -> Answer:
-        return await asyncio.get_running_loop().run_in_executor(thread, work, *arguments)
-
     async def begin(self, app: str, stream: object) -> Position | None:
         """Gives a journal and sink to a stream: no earlier one adds anything from here on."""
         self._streams[app] = stream
         # Behind what an earlier stream has under way.
-        return await self._run(self._staging, self.stage.position, app)
+        return await wrap_future(self._staging.submit(self.stage.position, app))
 
     async def add(self, app: str, stream: object, request: bytes, end: Position) -> None:
         """Makes a batch durable, once there is room; raises as Stage.add, or Superseded."""
@@ -58,24 +52,23 @@ class Lake:
                 lambda: self.stage.bytes < self.configuration.stage_bytes)
         if self._streams.get(app) is not stream:
             raise Superseded("a later stream has the journal and sink")
-        count = await self._run(self._staging, self.stage.add, app, request, end)
+        count = await wrap_future(self._staging.submit(self.stage.add, app, request, end))
         self._values["hits_total"] += count
         if self.stage.bytes >= self.configuration.publish_bytes:
             self._is_due.set()
 
     async def erase(self, tenant: str, subjects: list[str]) -> tuple[int, int | None]:
-        """Deletes a recipient's hits; returns how many, and until when earlier versions have them."""
+        """Deletes a recipient's hits; returns how many, and until when older versions have them."""
         hours = self.configuration.retention_hours
         async with self._rewriting:
             await self.publish()
-            count, erased = await self._run(self._committing, self.table.erase, tenant, subjects)
+            count, erased = await wrap_future(
+                self._committing.submit(self.table.erase, tenant, subjects))
             if hours == 0:
                 await self._vacuum()
         self._values["erasures_total"] += 1
-        if hours == 0 or erased is None:
-            return count, None
-        until = erased + 3600 * hours + self.configuration.tidy_seconds
-        return count, until if until > time.time() else None
+        until = erased and erased + 3600 * hours + self.configuration.tidy_seconds
+        return count, until if hours and until and until > time.time() else None
 
     async def publish_regularly(self) -> None:
         """Commits every publish_seconds, or as soon as there is enough; raises Refused."""
@@ -100,7 +93,7 @@ class Lake:
         """Commits all that is staged now."""
         async with self._publishing:
             self._is_due.clear()
-            files = await self._run(self._staging, self.stage.seal)
+            files = await wrap_future(self._staging.submit(self.stage.seal))
             while files:
                 sizes = accumulate(file.size for file in files)
                 count = sum(size <= self.configuration.publish_bytes for size in sizes) or 1
@@ -109,14 +102,15 @@ class Lake:
 
     async def _commit(self, files: list[StagedFile]) -> None:
         start, has_bytes = time.time(), self.configuration.event_bytes == 1
-        count = await self._run(self._committing, self.table.append, files, has_bytes)
-        await self._run(self._staging, self.stage.drop, files)
+        count = await wrap_future(self._committing.submit(self.table.append, files, has_bytes))
+        await wrap_future(self._staging.submit(self.stage.drop, files))
         async with self._has_room:
             self._has_room.notify_all()
         self._values["commits_total"] += 1
         self._values["committed_hits_total"] += count
         self._values["last_commit_timestamp_seconds"] = time.time()
-        log("info", "committed", hits=count, files=len(files), seconds=round(time.time() - start, 3))
+        seconds = round(time.time() - start, 3)
+        log("info", "committed", hits=count, files=len(files), seconds=seconds)
 
     async def tidy_regularly(self) -> None:
         """Compacts files, and removes those that no version has any more; raises Refused."""
@@ -134,7 +128,7 @@ class Lake:
     async def _compact(self) -> None:
         """A day that is over is sorted; to it hardly anything is added any more."""
         size, today = self.configuration.file_bytes, time.strftime("%Y-%m-%d", time.gmtime())
-        files = await self._run(self._tidying, self.table.files)
+        files = await wrap_future(self._tidying.submit(self.table.files))
         self._values["files"] = len(files)
         self._values["table_bytes"] = sum(file["size_bytes"] for file in files)
         small = Counter((file["partition.tenant"], str(file["partition.receive_date"]))
@@ -142,7 +136,8 @@ class Lake:
         for (tenant, day), count in small.items():
             if count > 1:
                 async with self._rewriting:
-                    await self._run(self._tidying, self.table.compact, tenant, day, size, day < today)
+                    await wrap_future(self._tidying.submit(
+                        self.table.compact, tenant, day, size, day < today))
                 self._values["compactions_total"] += 1
         self._values["last_compaction_timestamp_seconds"] = time.time()
 
@@ -150,10 +145,11 @@ class Lake:
         """Without a retention, a commit under way would lose its files: so it goes between two."""
         hours = self.configuration.retention_hours
         thread = self._tidying if hours else self._committing
-        self._values["removed_files_total"] += await self._run(thread, self.table.vacuum, hours)
+        count = await wrap_future(thread.submit(self.table.vacuum, hours))
+        self._values["removed_files_total"] += count
 
     def figures(self) -> dict[str, float]:
         """What metrics.FIGURES names, as it is now."""
-        since = self.stage.since
-        return {**self._values, "staged_bytes": self.stage.bytes,
-                "lag_seconds": max(0.0, time.time() - since) if since else 0.0}
+        files = [*self.stage.sealed, *self.stage.opened.values()]
+        lag = max(0.0, time.time() - files[0].since) if files else 0.0
+        return {**self._values, "staged_bytes": self.stage.bytes, "lag_seconds": lag}

@@ -5,24 +5,25 @@ from collections.abc import Iterable
 from itertools import groupby
 from typing import Any
 
+from google.protobuf import descriptor_pb2 as pb
 from google.protobuf.descriptor import Descriptor
-from google.protobuf.descriptor_pb2 import DescriptorProto, FieldDescriptorProto, FileDescriptorProto
 from google.protobuf.descriptor_pool import Default as descriptor_pool
 
 TIMESTAMP = "google.protobuf.Timestamp"
 
 
 def project(package: str, message: Any, paths: Iterable[str]) -> Descriptor:
-    """The message of a new package with the fields at those paths. A message at the end of a path is
+    """The message of a new package with the fields at those paths. A message at a path's end is
     left as bytes, except a Timestamp; an enum's values are numbers, known or not."""
-    file = FileDescriptorProto(name=f"{package}.proto", package=package, syntax="proto3",
+    file = pb.FileDescriptorProto(name=f"{package}.proto", package=package, syntax="proto3",
                                dependency=["google/protobuf/timestamp.proto"])
     _add(file, "Root", message, sorted(path.split(".") for path in set(paths)))
-    return descriptor_pool().AddSerializedFile(file.SerializeToString()).message_types_by_name["Root"]
+    added = descriptor_pool().AddSerializedFile(file.SerializeToString())
+    return added.message_types_by_name["Root"]
 
 
-def _add(file: FileDescriptorProto, name: str, message: Any, paths: list[list[str]]) -> None:
-    whole = DescriptorProto()
+def _add(file: pb.FileDescriptorProto, name: str, message: Any, paths: list[list[str]]) -> None:
+    whole = pb.DescriptorProto()
     message.CopyToProto(whole)
     fields = {field.name: field for field in whole.field}
     part = file.message_type.add(name=name)
@@ -45,7 +46,7 @@ def _add(file: FileDescriptorProto, name: str, message: Any, paths: list[list[st
             _add(file, f"{name}_{head}", kind, rests)
         elif field.type_name != f".{TIMESTAMP}":
             field.ClearField("type_name")
-            field.type = {FieldDescriptorProto.TYPE_ENUM: FieldDescriptorProto.TYPE_INT32,
-                          FieldDescriptorProto.TYPE_MESSAGE: FieldDescriptorProto.TYPE_BYTES,
+            field.type = {pb.FieldDescriptorProto.TYPE_ENUM: pb.FieldDescriptorProto.TYPE_INT32,
+                          pb.FieldDescriptorProto.TYPE_MESSAGE: pb.FieldDescriptorProto.TYPE_BYTES,
                           }.get(field.type, field.type)
         part.field.append(field)

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from .v1 import event_pb2 as event
 from .v1 import verdict_pb2 as verdict
-from .values import (Read, date, first, first_map, first_name, interaction, joined, names, plain,
+from .values import (Read, date, either, first, first_map, interaction, joined, names, plain,
                      platform, product, stated, text)
 
 TEXT = pa.string()
@@ -87,7 +87,7 @@ COLUMNS = (
     column("layout", TEXT, names(event.InAppLayout, "IN_APP_LAYOUT_"), "event.in_app.layout"),
     column("dismissal", TEXT, names(event.InAppDismissType, "IN_APP_DISMISS_TYPE_"),
            "event.in_app.dismissal.type"),
-    column("error", TEXT, first_name(SHOWN, FETCHED), "event.in_app.display_error.reason",
+    column("error", TEXT, either(SHOWN, FETCHED), "event.in_app.display_error.reason",
            "event.in_app.display_error.fetch_reason"),
     column("app_data", MAP, first_map, "event.in_app.app_data"),
     column("send_reason", TEXT, names(event.PushSendReason, "PUSH_SEND_REASON_"),

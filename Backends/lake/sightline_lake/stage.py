@@ -11,14 +11,14 @@ from .staged_file import StagedFile, count_known
 
 
 class Stage:
-    """One open file of each journal and sink, and sealed ones that wait for a commit. A file follows
-    an earlier one, or what the table has. For one thread, except `bytes`."""
+    """One open file of each journal and sink, and sealed ones that wait for a commit. A file
+    follows an earlier one, or what the table has. For one thread, except what is only read."""
 
     def __init__(self, folder: pathlib.Path, limit: int,
                  committed: Callable[[str], Position | None]) -> None:
-        """Opens a folder, and drops files that the table has already, or that do not follow it. A file
-        that reaches `limit` bytes is sealed; beyond two of them requests are not held, but read
-        again."""
+        """Opens a folder, and drops files that the table has already, or that do not follow it.
+        A file that reaches `limit` bytes is sealed; beyond two of them requests are not held, but
+        read again."""
         self.folder, self.limit, self.committed = folder, limit, committed
         self.opened: dict[str, StagedFile] = {}
         self.sealed: list[StagedFile] = []
@@ -54,8 +54,8 @@ class Stage:
         return self._ends[app]
 
     def add(self, app: str, request: bytes, end: Position) -> int:
-        """Makes a request durable; returns its hits. Raises ValueError if it is malformed, and OSError
-        if it cannot be stored; it is left out then."""
+        """Makes a request durable; returns how many hits it has. Leaves it out with ValueError if
+        it is malformed, and with OSError if it cannot be stored."""
         part = hits.records(request)
         file = self.opened.get(app)
         if file is None:
@@ -69,12 +69,6 @@ class Stage:
         if file.size >= self.limit:
             self.sealed.append(self.opened.pop(app))
         return len(part)
-
-    @property
-    def since(self) -> float | None:
-        """When the oldest file was begun."""
-        files = [*self.sealed, *self.opened.values()]
-        return files[0].since if files else None
 
     def seal(self) -> list[StagedFile]:
         """Ends the open files; returns all that wait for a commit, in their order."""

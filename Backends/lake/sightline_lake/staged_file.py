@@ -13,7 +13,7 @@ import pyarrow as pa
 from . import hits
 from .position import Position
 
-# Before the bytes of an entry: their length, and the position of its end. Behind them is a checksum.
+# Before an entry's bytes: their length, and the position of its end. Behind them is a checksum.
 HEAD = struct.Struct("<IQII")
 # Sequences begin with 1.
 NOWHERE = Position(0, 0, 0)
@@ -65,8 +65,12 @@ class StagedFile:
                 file.truncate(self.size)
                 os.fsync(file.fileno())
                 raise
-        if first:
-            self._sync_name()
+        if first:  # Its name has to last too.
+            folder = os.open(self.path.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
         self.size, self.end = self.size + len(entry), end
         self.parts = [*self.parts, part] if is_held and self.parts is not None else None
 
@@ -75,13 +79,6 @@ class StagedFile:
         if self.parts is None:
             return [hits.records(request) for request, _ in list(self._entries(self.path))[1:]]
         return self.parts
-
-    def _sync_name(self) -> None:
-        folder = os.open(self.path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
 
     @staticmethod
     def _entry(content: bytes, end: Position) -> bytes:

@@ -39,8 +39,8 @@ PARQUET = WriterProperties(
 
 
 class Table:
-    """One table with one writer, which numbers itself in it: from then on an earlier writer's commits
-    are refused. Methods raise Refused where the table is not to be written by this lake."""
+    """One table with one writer, which numbers itself in it: from then on an earlier writer's
+    commits are refused. Methods raise Refused where the table is not to be written by this lake."""
 
     def __init__(self, configuration: Configuration) -> None:
         """Opens the table, or creates it."""
@@ -52,16 +52,16 @@ class Table:
             delta = DeltaTable(self.url)
         except TableNotFoundError:
             if "id" in known:
-                raise Refused(f"{self.url} has no table, but {path} is of one. Restore it; or delete "
-                              "the state, and servers send what their journals still have.") from None
+                raise Refused(f"{self.url} has no table, but {path} is of one. Restore it; or "
+                              "delete the state, and servers send what journals have.") from None
             log("notice", "creating the table", table=self.url)
             delta = DeltaTable.create(
                 self.url, SCHEMA, partition_by=list(PARTITIONS), name=NAME,
                 configuration={"delta.dataSkippingStatsColumns": ",".join(MEASURED)})
         identity = str(delta.metadata().id)
         if known.setdefault("id", identity) != identity:
-            raise Refused(f"{self.url} is the table {identity}, but {path} is of {known['id']}. Name "
-                          "the folder of that one, or another state.")
+            raise Refused(f"{self.url} is the table {identity}, but {path} is of {known['id']}. "
+                          "Name the folder of that one, or another state.")
         self._match(delta)
         self._take_over(delta)
         path.write_text(json.dumps(known))
@@ -70,8 +70,8 @@ class Table:
         """Compares the table's columns with ours, and adds those that are new."""
         metadata = delta.metadata()
         if metadata.name != NAME or metadata.partition_columns != list(PARTITIONS):
-            raise Refused(f"{self.url} is a table of something else: its name is {metadata.name!r}. "
-                          "Name a folder of its own.")
+            raise Refused(f"{self.url} is a table of something else: its name is "
+                          f"{metadata.name!r}. Name a folder of its own.")
         present = {field.name: field.type for field in delta.schema().fields}
         wanted = DeltaSchema.from_arrow(SCHEMA).fields
         for field in wanted:
@@ -83,15 +83,15 @@ class Table:
             delta.alter.add_columns(added)
 
     def _take_over(self, delta: DeltaTable) -> None:
-        """Becomes the one writer. A local folder is locked; elsewhere a writer that has just committed
-        is left alone, and one that is idle finds out by its next commit."""
+        """Becomes the one writer. A local folder is locked; elsewhere a writer that has just
+        committed is left alone, and one that is idle finds out by its next commit."""
         last, writer = delta.history(1)[0], self.metadata["sightline.writer"]
         age = time.time() - last["timestamp"] / 1000
         if "://" not in self.url:
             hold(pathlib.Path(self.url))
         elif last.get("sightline.writer", writer) != writer and age < self.patience:
-            raise Refused(f"Another sightline-lake committed to {self.url} {age:.0f} s ago: a table "
-                          f"has one writer. Stop it, and try again in {self.patience} s.")
+            raise Refused(f"Another sightline-lake committed to {self.url} {age:.0f} s ago: a "
+                          f"table has one writer. Stop it, and try again in {self.patience} s.")
         self.number = (delta.transaction_version(NAME) or 0) + 1
         delta.create_write_transaction([], "append", delta.schema(), list(PARTITIONS),
                                        commit_properties=self._commit())
@@ -106,7 +106,7 @@ class Table:
         try:
             delta = DeltaTable(self.url)
         except TableNotFoundError:
-            raise Refused(f"{self.url} has no table any more. Restore it, and start again.") from None
+            raise Refused(f"{self.url} has no table any more: restore it first.") from None
         if delta.transaction_version(NAME) != self.number:
             raise Refused(f"Another sightline-lake writes to {self.url}, or it was restored from a "
                           "copy. Start one alone.")
@@ -119,14 +119,14 @@ class Table:
         return None if sequence is None else Position(sequence, index or 0, check or 0)
 
     def append(self, files: Sequence[StagedFile], has_bytes: bool) -> int:
-        """Commits the hits of files, except those of an earlier try that was made after all; returns
-        how many."""
+        """Commits the hits of files, except those of an earlier try that was made after all;
+        returns how many."""
         delta, parts, marks = self._load(), [], []
         for app in dict.fromkeys(file.app for file in files):
             own, present = [file for file in files if file.app == app], self.position(app, delta)
             if (known := count_known(own, present)) is None:
-                raise Refused(f"{self.url} is at {present} for {app}, and not at {own[0].after}: it "
-                              "was restored from a copy. Start again, and servers send the rest.")
+                raise Refused(f"{self.url} is at {present} for {app}, and not at {own[0].after}: "
+                              "it was restored from a copy. Start again: servers send the rest.")
             parts += [part for file in own[known:] for part in file.records()]
             numbers = astuple(own[-1].end or NOWHERE)
             marks += [Transaction(app + mark, number) for mark, number in zip(MARKS, numbers)]
@@ -152,7 +152,7 @@ class Table:
     def files(self) -> list[dict[str, Any]]:
         """The files of the newest version: size_bytes, partition.tenant, partition.receive_date."""
         actions: Any = pa.table(self._load().get_add_actions(flatten=True))
-        names = ["size_bytes", *(f"partition.{name}" for name in PARTITIONS)]
+        names = ["size_bytes", "partition.tenant", "partition.receive_date"]
         return list(actions.select(names).to_pylist())
 
     def compact(self, tenant: str, day: str, size: int, is_sorted: bool) -> None:

@@ -73,12 +73,9 @@ def joined(read: Read) -> Read:
     return join
 
 
-def first_name(*reads: Read) -> Read:
-    """Reads the first name of each row, from as many arrays."""
-    def read(*arrays: pa.Array) -> pa.Array:
-        return pc.coalesce(*(read(array) for read, array in zip(reads, arrays, strict=True)))
-
-    return read
+def either(first: Read, second: Read) -> Read:
+    """Reads the first of two arrays, or else the second one."""
+    return lambda one, other: pc.coalesce(first(one), second(other))
 
 
 def platform(read: Read) -> Read:
@@ -109,8 +106,8 @@ def interaction(read_kind: Read, read_push: Read) -> Read:
 
 
 def first_map(*arrays: pa.Array) -> pa.Array:
-    """The first map of each row. Of a key that comes twice, which a client may send and some readers
-    refuse, the last value counts."""
+    """The first map of each row. Of a key that comes twice, which a client may send and some
+    readers refuse, the last value counts."""
     maps = pc.coalesce(*arrays)
     keys = pa.ListArray.from_arrays(maps.offsets, maps.keys.dictionary_encode().indices)
     rows = pc.multiply(pc.list_parent_indices(keys), len(maps.keys))

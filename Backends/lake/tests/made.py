@@ -19,8 +19,8 @@ def event(number=0, **fields):
 def record(number=0, made=None, micros=TIME, delivery="56c4", tenant="acme", **fields):
     """A record's bytes; its event may be bytes of any kind."""
     made = event(number) if made is None else made
-    fields = {"kind": verdict.HIT_KIND_CLICK, "delivery_id": delivery, "broadlog_id": f"h{number:x}",
-              "tenant": tenant, **fields}
+    fields = {"kind": verdict.HIT_KIND_CLICK, "delivery_id": delivery, "tenant": tenant,
+              "broadlog_id": f"h{number:x}", **fields}
     result = record_pb2.TrackingRecord(hit_id=number.to_bytes(16, "big"), **fields)
     result.receive_time.FromMicroseconds(micros)
     content = made if isinstance(made, bytes) else made.SerializeToString()

@@ -71,7 +71,8 @@ def send(**fields):
      {"payload": '{"a":1}', "interaction": "received"}),
     (lambda: row(event(push=pb.PushInteraction(raw=payload.RawPayload(json=b"\xff")))),
      {"payload": "\ufffd"}),
-    (lambda: row(event(push=pb.PushInteraction(fcm=payload.FcmPayload(data=payload.FcmData(uri="x"))))),
+    (lambda: row(event(push=pb.PushInteraction(
+        fcm=payload.FcmPayload(data=payload.FcmData(uri="x"))))),
      {"platform": "android", "link": "x"}),
     (lambda: row(event(), kind=77, source=pb.EVENT_SOURCE_POSTBACK), {"kind": "77",
                                                                      "source": "postback"}),
@@ -114,7 +115,8 @@ def test_rows_are_sorted_by_delivery_in_each_partition():
     records = [record(number, delivery=delivery, micros=TIME + day, tenant=tenant)
                for number, (delivery, day, tenant) in enumerate(
                    [("b", 1, "x"), ("a", 1, "x"), ("c", 0, "x"), ("b", 0, "w"), ("a", 0, "x")])]
-    keys = [(each["tenant"], each["receive_date"].day, each["delivery_id"]) for each in rows(*records)]
+    keys = [(each["tenant"], each["receive_date"].day, each["delivery_id"])
+            for each in rows(*records)]
     assert keys == sorted(keys)
 
 

@@ -207,14 +207,15 @@ def test_what_breaks_the_protocol_ends_the_stream(start, hello, first):
 
 
 @pytest.mark.parametrize("options, words", [
-    (["--publish-seconds", "0"], "argument --publish-seconds: '0' is no whole number from 1 to 3600"),
+    (["--publish-seconds", "0"], "--publish-seconds: '0' is no whole number from 1 to 3600"),
     (["--publish-seconds", "3601"], "'3601' is no whole number from 1 to 3600"),
     (["--event-bytes", "yes"], "'yes' is no whole number from 0 to 1"),
     (["--tabel", "x"], "unrecognized arguments: --tabel x"),
 ])
 def test_a_wrong_option_is_told(tmp_path, options, words):
     ended = subprocess.run(
-        [sys.executable, "-m", "sightline_lake", "--table", tmp_path, "--state", tmp_path, *options],
+        [sys.executable, "-m", "sightline_lake", "--table", tmp_path, "--state", tmp_path,
+         *options],
         capture_output=True, text=True, timeout=60)
     assert ended.returncode == 2 and words in ended.stderr
 

@@ -11,7 +11,8 @@ from sightline_lake.position import Position
 from sightline_lake.service import Service
 from sightline_lake.v1 import sink_service_pb2 as pb
 
-HELLO = pb.DeliverRequest(hello=pb.Hello(versions=[1, 9], journal_id="j", sink="s")).SerializeToString()
+HELLO = pb.DeliverRequest(hello=pb.Hello(versions=[1, 9], journal_id="j", sink="s")
+                          ).SerializeToString()
 ERASE = pb.DeliverRequest(erase=pb.Erase(tenant="t", subject_ids=["a", "b"])).SerializeToString()
 
 
@@ -82,7 +83,8 @@ def test_an_erasure_tells_what_it_did():
     lake = FakeLake()
     erased = answers(lake, HELLO, ERASE)[1].erased
     assert lake.asked == [("t", ["a", "b"])]
-    assert (erased.erased_count, erased.retained_until.seconds, erased.failure) == (2, 1_800_000_000, "")
+    assert (erased.erased_count, erased.failure) == (2, "")
+    assert erased.retained_until.seconds == 1_800_000_000
 
 
 def test_a_failed_erasure_says_so_in_words_of_its_own(capsys):

@@ -39,7 +39,8 @@ def test_what_is_added_is_read_again(tmp_path, limit, files):
     assert len(stage.seal()) == files and subjects(stage.seal()) == ["h1", "h2", "h3"]
     again = open_stage(tmp_path / "s")
     assert again.position(APP) == end(3)
-    assert again.bytes == stage.bytes == sum(path.stat().st_size for path in (tmp_path / "s").iterdir())
+    sizes = [path.stat().st_size for path in (tmp_path / "s").iterdir()]
+    assert again.bytes == stage.bytes == sum(sizes)
     assert subjects(again.seal()) == ["h1", "h2", "h3"]
 
 
