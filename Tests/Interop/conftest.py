@@ -17,7 +17,8 @@ FIGURE = "figure"
 # The files that take longest, longest first. They begin first: what takes a minute is not to run
 # alone in the end, with three processes and a core that have nothing left to do.
 LONGEST = [f"test_{name}.py" for name in (
-    "client_libraries", "worst_tenant", "forget_everywhere", "http_fuzz", "kafka", "postgresql", "code_blocks",
+    "client_libraries", "worst_tenant", "forget_everywhere", "lake_s3", "lake_table", "http_fuzz",
+    "lake_once", "kafka", "postgresql", "code_blocks",
     "ends_leave_nothing",
     "generated_code", "soak", "webhook", "attacks_are_survived", "failed_calls_lose_no_ack",
     "conformance", "grpc_sink", "connections", "memory_stays_bounded", "campaign", "inspection",

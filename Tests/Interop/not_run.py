@@ -22,6 +22,7 @@ NOT_RUN = {
     "sightline tail --follow": "never ends; test_tap.py reads what it prints",
     "sightline sinks try webhook": "needs a receiver that refuses; test_sinks_try.py has one",
     "java -cp '.build/clients/java/*' First.java": "its program is a block above it, which is run",
+    ".venv/bin/python Examples/lake/": "needs a table; test_lake_queries.py draws one",
     # Units.
     "[Service]\nSupplementaryGroups=": "needs systemd; test_unit_lets_a_group_read.py reads it",
     # Pictures and output.
@@ -32,7 +33,13 @@ NOT_RUN = {
     "POST /hits HTTP/1.1": "a request as a receiver gets it; test_webhook.py verifies those",
     "upstream sightline {": "a proxy's configuration; test_http_postback.py runs it",
     "track.example.com {": "the same",
-    # Code.
+    # Code. The blocks of docs/lake.md that are run are in test_lake_queries.py.
+    "INSTALL delta;": "DuckDB loads its extension from the network",
+    "INSTALL sqlite;": "the same",
+    "spark.read.format(": "needs Spark",
+    "CALL delta.system.register_table(": "needs Trino and a catalog",
+    "CREATE EXTERNAL TABLE sightline.hits": "needs BigQuery",
+    "import datetime\n\nimport pyarrow.compute\nfrom deltalake": "needs an Iceberg catalog",
     "dependencies: [.package(name": "a manifest's lines; Examples/client-swift has them",
     "func run() async throws {": "needs ServiceLifecycle, which the client library does not import",
     "func traceparent(ctx context.Context)": "needs OpenTelemetry for Go, which Debian has not packaged",
