@@ -129,6 +129,10 @@ cluster: bootstrap ## Try it: three nats-servers, two ingest nodes and a balance
 cluster-kafka: bootstrap ## Try it: a mock cluster of Kafka, two ingest nodes, a load, a consumer
 	@Scripts/cluster-kafka
 
+.PHONY: lake
+lake: bootstrap ## Try it: a server, a lake in a local folder, a load, and its funnel by DuckDB beside the report
+	@Scripts/lake
+
 clients: bootstrap ## Build the test clients of other languages (grpc-go and C++)
 	Scripts/build-clients .build/clients
 	Scripts/build-client-libraries .build/clients python go java
