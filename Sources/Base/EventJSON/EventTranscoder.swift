@@ -192,6 +192,7 @@ package struct EventTranscoder {
     // MARK: The wire
 
     /// Writes a message's fields, whose length stands before them.
+    @inline(__always)
     mutating func nested(
         _ tag: UInt32, _ body: (inout EventTranscoder) throws(EventFailure) -> Void
     ) throws(EventFailure) {
@@ -211,6 +212,7 @@ package struct EventTranscoder {
     }
 
     /// Writes a field of the innermost open message.
+    @inline(__always)
     mutating func part(
         _ field: EventTable.Field, _ body: (inout EventTranscoder) throws(EventFailure) -> Void
     ) throws(EventFailure) {

@@ -51,7 +51,9 @@ extension JSONReader {
         self.skip()
         let start = self.position
         var isEscaped = false
-        while let byte = self.next {
+        while true {
+            self.skipPlainText()
+            guard let byte = self.next else { throw self.fault("a string's end") }
             switch byte {
             case UInt8(ascii: "\""):
                 let text = self.bytes[start..<self.position]
@@ -61,11 +63,24 @@ extension JSONReader {
                 isEscaped = true
                 self.skip()
                 _ = try self.escaped()
-            case 0..<0x20: throw self.fault("control characters escaped")
-            default: self.skip()
+            default: throw self.fault("control characters escaped")
             }
         }
-        throw self.fault("a string's end")
+    }
+
+    /// Skips what a string has as it is.
+    @inline(__always)
+    private mutating func skipPlainText() {
+        // In a variable of its own: the position would be stored for each byte.
+        var place = self.position
+        while place < self.bytes.endIndex {
+            let byte = self.bytes[place]
+            guard byte >= 0x20, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") else {
+                break
+            }
+            self.bytes.formIndex(after: &place)
+        }
+        self.position = place
     }
 
     /// The string with its escapes resolved.
