@@ -36,7 +36,11 @@ final class HTTP1Handler: ChannelDuplexHandler {
     private var phase = Phase.waiting
     /// Whether the connection ends with the answer that is under way.
     private var isLast = false
-    private var waiting: Scheduled<Void>?
+    /// Closes a connection, at `waitingEnd` or earlier. One timer serves many requests: it is set
+    /// anew only once it has fired too early.
+    private var waiting: (timer: Scheduled<Void>, end: NIODeadline)?
+    /// When a connection that waits for a request ends, and why.
+    private var waitingEnd = (deadline: NIODeadline.uptimeNanoseconds(0), end: ConnectionEnd.idle)
     private var age: Scheduled<Void>?
 
     init(
@@ -70,7 +74,6 @@ final class HTTP1Handler: ChannelDuplexHandler {
         switch self.unwrapInboundIn(data) {
         case .head(let head):
             guard self.phase == .waiting else { return }
-            self.waiting?.cancel()
             self.phase = .busy
             if HTTP1HeadRule.isLast(head) { self.isLast = true }
             if let refusal = HTTP1HeadRule.refusal(of: head) {
@@ -143,7 +146,6 @@ final class HTTP1Handler: ChannelDuplexHandler {
     }
 
     private func refuse(_ answer: DoorResponse, _ context: ChannelHandlerContext) {
-        self.waiting?.cancel()
         self.phase = .over
         self.count(
             DoorTally(
@@ -171,8 +173,7 @@ final class HTTP1Handler: ChannelDuplexHandler {
     }
 
     private func closeSoon(_ context: ChannelHandlerContext) {
-        self.waiting?.cancel()
-        self.waiting = context.eventLoop.assumeIsolated().scheduleTask(in: Self.farewell) {
+        self.setTimer(context.eventLoop.now + Self.farewell, context) {
             context.close(promise: nil)
         }
     }
@@ -183,15 +184,34 @@ final class HTTP1Handler: ChannelDuplexHandler {
     private func wait(
         until deadline: NIODeadline, _ end: ConnectionEnd, _ context: ChannelHandlerContext
     ) {
-        self.waiting?.cancel()
-        self.waiting = context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) {
-            self.onEnd(end)
+        self.waitingEnd = (deadline, end)
+        if let waiting, waiting.end <= deadline { return }
+        self.watch(context)
+    }
+
+    private func watch(_ context: ChannelHandlerContext) {
+        self.setTimer(self.waitingEnd.deadline, context) {
+            self.waiting = nil
+            // Behind an answer the connection waits again.
+            guard self.phase == .waiting else { return }
+            guard self.waitingEnd.deadline <= context.eventLoop.now else {
+                return self.watch(context)
+            }
+            self.onEnd(self.waitingEnd.end)
             context.close(promise: nil)
         }
     }
 
+    private func setTimer(
+        _ end: NIODeadline, _ context: ChannelHandlerContext, _ body: @escaping () -> Void
+    ) {
+        self.waiting?.timer.cancel()
+        let timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: end, body)
+        self.waiting = (timer, end)
+    }
+
     private func cancelTimers() {
-        self.waiting?.cancel()
+        self.waiting?.timer.cancel()
         self.age?.cancel()
     }
 }

@@ -33,7 +33,8 @@ final class RequestHandler: ChannelInboundHandler {
     private var buffered: BufferedCall?
     private var start = NIODeadline.uptimeNanoseconds(0)
     private var bodyTimer: Scheduled<Void>?
-    private var answerTimer: Scheduled<Void>?
+    /// The answer that is being written, or was last.
+    private var sending: Sending?
     /// The door's work. Its owner is this handler: with the connection or the stream it ends.
     private var work: Task<Void, Never>?
 
@@ -69,6 +70,12 @@ final class RequestHandler: ChannelInboundHandler {
 
     // MARK: Requests
 
+    /// What the peer had sent is read. Most bodies are whole by then, and need no timer.
+    func channelReadComplete(context: ChannelHandlerContext) {
+        if self.phase == .reading, self.bodyTimer == nil { self.awaitBody(context) }
+        context.fireChannelReadComplete()
+    }
+
     private func begin(_ head: HTTPRequest, _ context: ChannelHandlerContext) {
         self.phase = .reading
         self.start = context.eventLoop.now
@@ -82,18 +89,21 @@ final class RequestHandler: ChannelInboundHandler {
         if let refusal = self.refusal(of: head.headerFields) {
             return self.refuse(refusal, context)
         }
+        if head.headerFields[.expect]?.lowercased() == "100-continue" {
+            context.writeAndFlush(
+                self.wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
+        }
+    }
+
+    private func awaitBody(_ context: ChannelHandlerContext) {
         self.bodyTimer = context.eventLoop.assumeIsolated().scheduleTask(
-            in: TimeAmount(self.port.configuration.bodyTimeout)
+            deadline: self.start + TimeAmount(self.port.configuration.bodyTimeout)
         ) {
             self.refuse(
                 .problem(
                     .requestTimeout,
                     "the body was incomplete after \(self.port.configuration.bodyTimeout.seconds) "
                         + "s: send less at once, or use a faster connection"), context)
-        }
-        if head.headerFields[.expect]?.lowercased() == "100-continue" {
-            context.writeAndFlush(
-                self.wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
         }
     }
 
@@ -173,14 +183,16 @@ final class RequestHandler: ChannelInboundHandler {
             nanoseconds: (context.eventLoop.now - self.start).nanoseconds)
         let head = self.head(of: response, isHead: isHead, isWhole: isWhole)
         self.finishRequest()
-        self.watch(context)
         context.write(self.wrapOutboundOut(.head(head)), promise: nil)
         let written = context.eventLoop.makePromise(of: Void.self)
-        let timer = self.answerTimer
-        written.futureResult.whenComplete { _ in
+        let sending = Sending()
+        self.sending = sending
+        written.futureResult.assumeIsolated().whenComplete { _ in
             release()
-            timer?.cancel()
+            sending.end()
         }
+        // Most answers are taken at once, and need no timer.
+        defer { if !sending.isOver { self.watch(sending, context) } }
         self.port.count(tally)
         let phase = self.isStream || !isWhole ? Phase.over : .waiting
         if sendsBody, phase == .waiting, response.body.readableBytes > BufferedCall.freeBytes {
@@ -248,11 +260,11 @@ final class RequestHandler: ChannelInboundHandler {
 
     /// Ends the connection of a peer that does not read its answer in time, or the stream if the
     /// connection takes bytes.
-    private func watch(_ context: ChannelHandlerContext) {
+    private func watch(_ sending: Sending, _ context: ChannelHandlerContext) {
         let (channel, onEnd) = (context.channel, self.port.onEnd)
         // The parent of a connection is the listener.
         let connection = self.isStream ? channel.parent ?? channel : channel
-        self.answerTimer = context.eventLoop.scheduleTask(
+        sending.timer = context.eventLoop.scheduleTask(
             in: TimeAmount(self.port.configuration.answerTimeout)
         ) {
             onEnd(.unread)
@@ -262,6 +274,7 @@ final class RequestHandler: ChannelInboundHandler {
 
     /// Forgets a request that has its answer.
     private func finishRequest() {
+        self.bodyTimer = nil
         self.request = nil
         self.work = nil
         self.buffered?.close()
@@ -279,9 +292,22 @@ final class RequestHandler: ChannelInboundHandler {
         }
         self.phase = .over
         self.bodyTimer?.cancel()
-        self.answerTimer?.cancel()
+        self.sending?.end()
         self.work?.cancel()
         self.finishRequest()
+    }
+}
+
+/// An answer on its way to the peer.
+private final class Sending {
+    private(set) var isOver = false
+    /// Ends a peer that takes too long to read it.
+    var timer: Scheduled<Void>?
+
+    /// Notes that it is written, or that nobody is there for it.
+    func end() {
+        self.isOver = true
+        self.timer?.cancel()
     }
 }
 
