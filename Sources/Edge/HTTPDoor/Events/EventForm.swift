@@ -27,7 +27,9 @@ enum EventForm {
     }
 
     private static func isUTF8(_ type: String) -> Bool {
-        type.lowercased().split(separator: ";").dropFirst().allSatisfy { parameter in
+        // Most have no parameter.
+        guard type.utf8.contains(UInt8(ascii: ";")) else { return true }
+        return type.lowercased().split(separator: ";").dropFirst().allSatisfy { parameter in
             let text = parameter.filter { $0 != " " && $0 != "\"" }
             return !text.hasPrefix("charset=") || ["charset=utf-8", "charset=utf8"].contains(text)
         }

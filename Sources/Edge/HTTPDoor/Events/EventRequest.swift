@@ -1,4 +1,5 @@
 internal import EventJSON
+internal import Foundation
 internal import JSON
 internal import TrackingRules
 internal import WireFormat
@@ -181,13 +182,22 @@ struct EventRequest {
         var rest = body[...]
         var number = 0
         while !rest.isEmpty {
-            let end = rest.firstIndex(of: UInt8(ascii: "\n")) ?? rest.endIndex
+            let end = Self.endOfLine(in: rest)
             let line = Bytes(rebasing: rest[..<end])
             rest = rest[end...].dropFirst()
             number += 1
             guard line.contains(where: { !$0.isJSONSpace }) else { continue }
             try self.readLine(line, number, &transcoder)
         }
+    }
+
+    /// Where the first line of some bytes ends, of which there is at least one.
+    private static func endOfLine(in bytes: Slice<Bytes>) -> Int {
+        let start = bytes.base.baseAddress.map { $0 + bytes.startIndex }
+        guard let start, let end = memchr(start, CInt(UInt8(ascii: "\n")), bytes.count) else {
+            return bytes.endIndex
+        }
+        return bytes.startIndex + (UnsafeRawPointer(end) - start)
     }
 
     /// Reads a line. One that is no JSON is one event that is refused: the others are whole.
