@@ -71,13 +71,14 @@ struct DoorTransportTests {
     /// A server behind a transport while `body` runs, which is served until then.
     private func served<Value: Sendable>(
         buffered: BufferedBytes = BufferedBytes(maxBytes: 1 << 20), _ service: Echo = Echo(),
+        direct: [MethodDescriptor: DoorTransport.DirectMethod] = [:],
         _ body: @Sendable (DoorTransport) async throws -> Value
     ) async throws -> Value {
         let limits = MessageLimits(
             EdgeConfiguration(), streamPath: "", methodBytes: ["/test.Echo/Echo": Self.maxBytes],
             buffered: buffered)
         let transport = DoorTransport(
-            limits: limits,
+            limits: limits, direct: direct,
             ending: CallEnding { refusal in
                 (Status(code: .aborted, message: "\(refusal)"), ["refused": "yes"])
             } complete: { end in
@@ -145,6 +146,33 @@ struct DoorTransportTests {
         }
         let own = call.metadata.map { "\($0.key)=\($0.value.encoded());" }.joined()
         #expect(answer.message == ByteBuffer(string: "authorization=Bearer x;" + own))
+    }
+
+    @Test(
+        "a direct method serves its calls, but for those with a deadline, within the same limits",
+        arguments: [
+            ("hello", [:], "direct"), ("hello", ["grpc-timeout": "1H"], "hello"),
+            ("", ["grpc-timeout": "0m"], nil), (String(repeating: "x", count: 41), [:], nil),
+            ("fail", [:], nil),
+        ] as [(String, Metadata, String?)])
+    func direct(_ text: String, _ metadata: Metadata, _ wanted: String?) async throws {
+        let direct: DoorTransport.DirectMethod = { call, _ in
+            guard String(buffer: call.message) != "fail" else {
+                return (ByteBuffer(string: "no answer"), (Status(code: .aborted, message: ""), [:]))
+            }
+            return (
+                ByteBuffer(string: "direct"), (Status(code: .ok, message: ""), [:])
+            )
+        }
+        let answer = try await self.served(direct: [Echo.echo: direct]) { transport in
+            await transport.serve(self.call(Echo.echo, text, metadata: metadata))
+        }
+        #expect(answer.message == wanted.map { ByteBuffer(string: $0) })
+        #expect(answer.status.code == (wanted == nil ? .aborted : .ok))
+        #expect(
+            answer.metadata.contains {
+                $0.key == (answer.status.message.isEmpty ? "completed" : "refused")
+            })
     }
 
     @Test("a deadline ends a call, and one that is malformed is refused")

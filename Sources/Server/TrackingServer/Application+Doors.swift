@@ -15,13 +15,17 @@ extension Application {
         let (configuration, ingest, logger) = (parts.configuration, parts.ingest, parts.logger)
         guard let address = configuration.http.address else { return nil }
         let limits = Self.messageLimits(configuration, ingest)
+        let checks = CallChecks(configuration, parts.access)
+        let recording = DirectRecording(
+            service: TrackingService(ingest: ingest, stream: configuration.stream), checks: checks)
         let transport = DoorTransport(
-            limits: limits, ending: EdgeTrailers.ending(onRefusal: ingest.metrics.countRefusal),
+            limits: limits, direct: [DirectRecording.method: recording.record],
+            ending: EdgeTrailers.ending(onRefusal: ingest.metrics.countRefusal),
             credentials: Self.credentialCheck(parts))
         let server = GRPCServer(
             transport: transport,
             services: try Self.services(parts),
-            interceptors: Self.interceptors(configuration, parts.access))
+            interceptors: checks.interceptors)
         let door = HTTPDoor(
             configuration.http, at: address, limits: limits,
             admission: ConnectionAdmission(

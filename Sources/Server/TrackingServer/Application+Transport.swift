@@ -24,23 +24,7 @@ extension Application {
         return GRPCServer(
             transport: transport,
             services: try Self.services(parts),
-            interceptors: Self.interceptors(configuration, access))
-    }
-
-    /// What checks the credentials of each call, on either port.
-    static func interceptors(
-        _ configuration: ServerConfiguration, _ access: Access
-    ) -> [any ServerInterceptor] {
-        var interceptors: [any ServerInterceptor] = []
-        if let certificates = access.certificates, configuration.tls.mode == .mtls {
-            interceptors.append(ClientCertificateInterceptor(trust: certificates.clients))
-        }
-        if let authenticator = access.authenticator {
-            interceptors.append(
-                AuthenticationInterceptor(
-                    authenticator, openReflection: configuration.auth.openReflection))
-        }
-        return interceptors
+            interceptors: CallChecks(configuration, access).interceptors)
     }
 
     /// The limits on messages, and the counter of the bytes that wait: one for both ports.

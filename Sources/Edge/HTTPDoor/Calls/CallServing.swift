@@ -25,6 +25,8 @@ package struct DoorCall: Sendable {
     /// Who it acts for, if the configuration says so and not its credentials: set by the door for
     /// postbacks alone, by `postback.hosts`, and by nothing that came over the network.
     package var principal: Principal?
+    /// Whether the results of accepted events may be left out of the answer: its door tells none.
+    package var leavesOutAccepted = false
 
     /// Creates a call.
     package init(

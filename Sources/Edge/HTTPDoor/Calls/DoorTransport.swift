@@ -1,7 +1,7 @@
 package import GRPCCore
 package import GRPCNIOTransportHTTP2Posix
 package import HTTP2Edge
-internal import NIOCore
+package import NIOCore
 internal import NIOPosix
 internal import Synchronization
 package import X509
@@ -17,6 +17,7 @@ package final class DoorTransport: ServerTransport, CallServing {
         @Sendable (_ stream: RPCStream<Inbound, Outbound>, _ context: ServerContext) async -> Void
 
     private let limits: MessageLimits
+    private let direct: [MethodDescriptor: DirectMethod]
     private let ending: CallEnding
     private let credentials: CredentialCheck
     private let state = Mutex(State())
@@ -34,16 +35,27 @@ package final class DoorTransport: ServerTransport, CallServing {
     /// are refused; nil if not.
     package typealias CredentialCheck = @Sendable (Metadata, Certificate?) -> CallEnding.End?
 
+    /// A method that serves a call without the gRPC library: with its metadata, and no deadline.
+    /// It has to check the credentials.
+    package typealias DirectMethod =
+        @Sendable (DoorCall, Metadata) async -> (
+            message: ByteBuffer?, end: CallEnding.End
+        )
+
     /// Creates a transport.
     ///
     /// - Parameters:
+    ///   - direct: methods that are called at once, where a call has no deadline that would end it:
+    ///     the library's streams, tasks and contexts cost more than RecordEvents itself.
     ///   - limits: the limits on messages, as of the gRPC port, and the counter of those that wait.
     ///   - ending: words and counts the ends of calls.
     ///   - credentials: checks them ahead of a call.
     package init(
-        limits: MessageLimits, ending: CallEnding, credentials: @escaping CredentialCheck
+        limits: MessageLimits, direct: [MethodDescriptor: DirectMethod] = [:], ending: CallEnding,
+        credentials: @escaping CredentialCheck
     ) {
         self.limits = limits
+        self.direct = direct
         self.ending = ending
         self.credentials = credentials
     }
@@ -104,7 +116,17 @@ package final class DoorTransport: ServerTransport, CallServing {
         guard buffered?.add(call.message.readableBytes) ?? true else {
             return self.refuse(.overloaded)
         }
+        if timeout == nil, let method = self.direct[call.method] {
+            let (message, end) = await method(call, metadata)
+            return self.answer(message, end)
+        }
         return await self.run(call, metadata, timeout, handler)
+    }
+
+    private func answer(_ message: ByteBuffer?, _ end: CallEnding.End) -> DoorAnswer {
+        let (status, trailers) = self.ending.complete(end)
+        return DoorAnswer(
+            message: status.code == .ok ? message : nil, status: status, metadata: trailers)
     }
 
     private func run(
@@ -139,10 +161,7 @@ package final class DoorTransport: ServerTransport, CallServing {
         guard let end = collector.end, !isLate.isSet || end.status.code == .ok else {
             return self.refuse(isLate.isSet ? .deadlinePassed : .internalFailure)
         }
-        let (status, trailers) = self.ending.complete(end)
-        return DoorAnswer(
-            message: status.code == .ok ? collector.message : nil, status: status,
-            metadata: trailers)
+        return self.answer(collector.message, end)
     }
 
     private static func inbound(_ metadata: Metadata, _ message: ByteBuffer) -> Inbound {

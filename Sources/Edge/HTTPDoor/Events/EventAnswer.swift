@@ -53,17 +53,14 @@ struct EventAnswer {
                 attosecondsComponent: Int64(delay.nanos) * 1_000_000_000)
             headers[.retryAfter] = "\(duration.secondsToWait)"
         }
-        body.writeString(",\"tally\":\(JSONValue.object(Self.tally(self.message.tally)).text)}\n")
+        body.writeString(",\"tally\":\(Self.text(self.message.tally))}\n")
         return DoorResponse(status: .ok, headers: headers, body: body)
     }
 
-    private static func tally(_ tally: Sightline_V1_Tally) -> JSONObject {
-        func count(_ value: UInt64) -> JSONValue { .integer(Int64(clamping: value)) }
-        return [
-            "accepted": count(tally.accepted), "suppressed": count(tally.suppressed),
-            "duplicate": count(tally.duplicate), "rejected": count(tally.rejected),
-            "retryLater": count(tally.retryLater),
-        ]
+    private static func text(_ tally: Sightline_V1_Tally) -> String {
+        "{\"accepted\":\(tally.accepted),\"suppressed\":\(tally.suppressed),"
+            + "\"duplicate\":\(tally.duplicate),\"rejected\":\(tally.rejected),"
+            + "\"retryLater\":\(tally.retryLater)}"
     }
 
     /// A duration as proto3 JSON has it.

@@ -66,14 +66,11 @@ package struct EventsDoor: DoorHandler {
             let isLong =
                 request.body.readableBytes >= Self.bulkBytes
                 || request.headers[.contentEncoding] != nil
-            return await withTaskExecutorPreference(isLong ? self.bulk : nil) {
+            guard isLong, let bulk = self.bulk else { return await self.record(request, metadata) }
+            return await withTaskExecutorPreference(bulk) {
                 // Its client went away while it waited for a thread: nobody reads an answer.
                 if Task.isCancelled { return DoorResponse(status: .serviceUnavailable) }
-                do throws(Problem) {
-                    return try await self.record(request)
-                } catch {
-                    return error.response()
-                }
+                return await self.record(request, metadata)
             }
         case "/v1", "/v1/":
             return Self.answer(request, besides: [.get, .head]) ?? DoorGreeting.answer(request)
@@ -106,7 +103,17 @@ package struct EventsDoor: DoorHandler {
 
     // MARK: Recording
 
-    private func record(_ request: DoorRequest) async throws(Problem) -> DoorResponse {
+    private func record(_ request: DoorRequest, _ metadata: Metadata) async -> DoorResponse {
+        do throws(Problem) {
+            return try await self.recorded(request, metadata)
+        } catch {
+            return error.response()
+        }
+    }
+
+    private func recorded(
+        _ request: DoorRequest, _ metadata: Metadata
+    ) async throws(Problem) -> DoorResponse {
         let reportsAccepted = try Self.reportsAccepted(request.query)
         guard let form = EventForm(of: request.headers) else {
             throw .mediaType(request.headers[.contentType] ?? "")
@@ -118,9 +125,10 @@ package struct EventsDoor: DoorHandler {
             throw Problem(error)
         }
         let events = try self.events(of: body, form)
-        let call = DoorCall(
+        var call = DoorCall(
             method: Sightline_V1_TrackingService.Method.RecordEvents.descriptor,
-            metadata: Metadata(of: request.headers), message: events.message, peer: request.peer)
+            metadata: metadata, message: events.message, peer: request.peer)
+        call.leavesOutAccepted = !reportsAccepted
         let answer = await self.calls.serve(call)
         guard answer.status.code == .ok, let message = answer.message else {
             throw Problem(answer)

@@ -10,11 +10,18 @@ internal import WireFormat
 /// it is, or until its call is given up.
 final class RecordAnswer: Sendable {
     private let request: Mutex<AdmittedRequest?>
+    fileprivate let includesAccepted: Bool
     private let heldBytes: Int
     private let memory: MemoryShare
 
     /// Holds an admitted request of `requestBytes` and counts it.
-    init(_ request: AdmittedRequest, requestBytes: Int, memory: MemoryShare) {
+    ///
+    /// - Parameter includesAccepted: whether accepted events get results too.
+    init(
+        _ request: AdmittedRequest, requestBytes: Int, memory: MemoryShare,
+        includesAccepted: Bool = true
+    ) {
+        self.includesAccepted = includesAccepted
         self.request = Mutex(request)
         self.heldBytes = request.heldBytes(requestBytes: requestBytes)
         self.memory = memory
@@ -40,7 +47,7 @@ struct RecordAnswerSerializer: MessageSerializer {
         }
         return try ProtobufSerializer<Sightline_V1_RecordEventsResponse>().serialize(
             .with { response in
-                response.results = request.results(includesAccepted: true)
+                response.results = request.results(includesAccepted: answer.includesAccepted)
                 response.tally = Sightline_V1_Tally(request.tally)
                 if request.isToRetry { response.retryDelay = .init(RetryDelay.duration) }
             })

@@ -35,7 +35,7 @@ struct AuthenticationInterceptor: ServerInterceptor {
         // A door that names the principal has no credentials to check.
         if context.namedPrincipal != nil { return try await next(request, context) }
         let principal = try self.principal(
-            request, context.peerCertificate,
+            of: request.metadata, context.peerCertificate,
             needsScope: context.descriptor.service != Sightline_V1_TapService.descriptor)
         var context = context
         context.transportSpecific = AuthenticatedContext(principal: principal)
@@ -44,12 +44,13 @@ struct AuthenticationInterceptor: ServerInterceptor {
 }
 
 extension AuthenticationInterceptor {
-    private func principal<Input: Sendable>(
-        _ request: StreamingServerRequest<Input>, _ certificate: Certificate?, needsScope: Bool
+    /// Whom a call with this metadata acts for; throws its status if it is refused.
+    func principal(
+        of metadata: Metadata, _ certificate: Certificate?, needsScope: Bool
     ) throws -> Principal {
         do throws(CredentialRefusal) {
             return try self.authenticator.principal(
-                request.metadata, certificate: certificate, needsScope: needsScope)
+                metadata, certificate: certificate, needsScope: needsScope)
         } catch {
             throw ServiceError(error).status
         }

@@ -109,25 +109,37 @@ struct TrackingService: RegistrableRPCService {
     ) async throws -> StreamingServerResponse<RecordAnswer> {
         let allowance = try self.ingest.allowance(of: caller.tenant, request.metadata)
         let bytes = try await Self.onlyMessage(of: request)
+        let answer = try await self.record(
+            bytes, allowance, metadata: request.metadata, source: caller.source)
+        return StreamingServerResponse(single: ServerResponse(message: answer))
+    }
+
+    /// Records the events of a request: what RecordEvents does, whichever way it was called.
+    ///
+    /// - Parameter includesAccepted: whether the answer has results of accepted events.
+    func record(
+        _ bytes: RequestBuffer, _ allowance: Allowance, metadata: Metadata, source: EventSource,
+        includesAccepted: Bool = true
+    ) async throws -> RecordAnswer {
         if allowance.isLimited {
             // Charged before the request is judged: judging costs most, also if it is refused then.
             let events = self.ingest.eventCount(of: bytes)
             try allowance.take(events: events, bytes: bytes.count)
         }
-        var trace = RequestTrace(method: Self.recordEventsName, metadata: request.metadata)
-        let (admitted, span) = try await self.admit(
-            bytes, allowance, source: caller.source, &trace)
+        var trace = RequestTrace(method: Self.recordEventsName, metadata: metadata)
+        let (admitted, span) = try await self.admit(bytes, allowance, source: source, &trace)
         let answer = RecordAnswer(
-            admitted, requestBytes: bytes.count, memory: allowance.memory)
+            admitted, requestBytes: bytes.count, memory: allowance.memory,
+            includesAccepted: includesAccepted)
         if let violation = admitted.violation {
             let error = ServiceError.request(violation).status
             span?.end(Status.Code(error))
             throw error
         }
         await RecordedRequest.settle(admitted, in: self.ingest.journal)
-        self.ingest.count([admitted], of: .recordEvents, caller.tenant)
+        self.ingest.count([admitted], of: .recordEvents, allowance.tenant)
         span?.end(admitted, isUnary: true)
-        return StreamingServerResponse(single: ServerResponse(message: answer))
+        return answer
     }
 
     /// Admits the request of a unary call in its connection's turn.
@@ -212,7 +224,7 @@ struct TrackingService: RegistrableRPCService {
     }
 
     /// Counts a unary call: its time, and its request where it fails or never reaches the journal.
-    private func counted<Answer>(
+    func counted<Answer>(
         _ method: RequestMethod, _ answer: () async throws -> Answer
     ) async throws -> Answer {
         let start = MonotonicClock.nanoseconds()
@@ -267,5 +279,5 @@ struct TrackingService: RegistrableRPCService {
 
 extension Principal {
     /// How its events reach the server.
-    fileprivate var source: EventSource { self.proof == .host ? .postback : .api }
+    var source: EventSource { self.proof == .host ? .postback : .api }
 }
