@@ -21,12 +21,13 @@ class Oracle(example.Backend):
         self.bits: dict[str, bytearray] = {}
         self.hits = self.again = 0
 
-    def take(self, batch, pair):
-        for record in batch.records:
-            self.mark(record.broadlog_id)
+    def take(self, batches, pair):
+        for batch in batches:
+            for record in batch.records:
+                self.mark(record.broadlog_id)
         # A slow backend's time is its own: the sink has to make larger messages of what waits.
         time.sleep(self.seconds)
-        ack = pb.Ack(durable=batch.end)
+        ack = pb.Ack(durable=batches[-1].end)
         self.note(pair, ack)
         return ack
 

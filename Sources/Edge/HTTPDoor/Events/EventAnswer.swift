@@ -58,9 +58,9 @@ struct EventAnswer {
     }
 
     private static func text(_ tally: Sightline_V1_Tally) -> String {
-        "{\"accepted\":\(tally.accepted),\"suppressed\":\(tally.suppressed),"
-            + "\"duplicate\":\(tally.duplicate),\"rejected\":\(tally.rejected),"
-            + "\"retryLater\":\(tally.retryLater)}"
+        "{\"accepted\":\(tally.accepted),\"duplicate\":\(tally.duplicate),"
+            + "\"rejected\":\(tally.rejected),\"retryLater\":\(tally.retryLater),"
+            + "\"suppressed\":\(tally.suppressed)}"
     }
 
     /// A duration as proto3 JSON has it.
