@@ -5,7 +5,8 @@ import shutil
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 COPIED = ["Package.swift", "Package.resolved", "VERSION", "Plugins", "Sources", "Tests", "docs",
-          "Benchmarks/bare", "Benchmarks/micro", "Examples/sink-swift/Sources", "Examples/client-swift/Sources"]
+          "Benchmarks/bare", "Benchmarks/micro", "Examples/sink-swift/Sources",
+          "Examples/client-swift/Sources"]
 
 
 def update(copy: pathlib.Path, changed: dict[pathlib.Path, str] | None = None) -> None:
