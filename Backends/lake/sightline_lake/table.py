@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import pathlib
 import secrets
 import time
@@ -64,7 +65,13 @@ class Table:
                           "Name the folder of that one, or another state.")
         self._match(delta)
         self._take_over(delta)
-        path.write_text(json.dumps(known))
+        # Whole or not at all: a lake does not start with half of it.
+        made = path.with_suffix(".new")
+        with made.open("w") as file:
+            file.write(json.dumps(known))
+            file.flush()
+            os.fsync(file.fileno())
+        made.replace(path)
 
     def _match(self, delta: DeltaTable) -> None:
         """Compares the table's columns with ours, and adds those that are new."""
