@@ -7,7 +7,7 @@ import pytest
 
 from protos import ROOT
 
-PROGRAM, CORE = "/opt/sightline", "/usr/lib/swift/libswiftCore.so"
+PROGRAM, CORE = "/usr/bin/sightline", "/usr/lib/swift/libswiftCore.so"
 CONCURRENCY = "/usr/lib/swift/libswift_Concurrency.so"
 RETAIN, METADATA = ("swift_retain", CORE), ("_swift_getGenericMetadata", CORE)
 MALLOC = ("_int_malloc", "/lib/libc.so.6")
