@@ -45,9 +45,9 @@ package final class DoorTransport: ServerTransport, CallServing {
     /// Creates a transport.
     ///
     /// - Parameters:
+    ///   - limits: the limits on messages, as of the gRPC port, and the counter of those that wait.
     ///   - direct: methods that are called at once, where a call has no deadline that would end it:
     ///     the library's streams, tasks and contexts cost more than RecordEvents itself.
-    ///   - limits: the limits on messages, as of the gRPC port, and the counter of those that wait.
     ///   - ending: words and counts the ends of calls.
     ///   - credentials: checks them ahead of a call.
     package init(

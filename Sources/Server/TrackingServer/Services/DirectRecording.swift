@@ -6,9 +6,9 @@ internal import HTTPDoor
 internal import NIOCore
 internal import SightlineProtos
 
-/// RecordEvents for the doors, without the gRPC library in between. A call that came over HTTP/1
-/// has one message and a task of its own: streams, contexts and interceptors are of no use to it,
-/// and cost more than recording an event does.
+/// RecordEvents for the doors, without the gRPC library in between. A door's call has one message
+/// and a task of its own: streams, contexts and interceptors are of no use to it, and cost more
+/// than recording an event does.
 struct DirectRecording: Sendable {
     let service: TrackingService
     let checks: CallChecks
