@@ -6,6 +6,7 @@ import gzip
 import json
 import pathlib
 import re
+import signal
 import socket
 import ssl
 import subprocess
@@ -622,6 +623,24 @@ def test_client_certificates_are_asked_for_as_on_the_grpc_port(make_server, pki)
     with pytest.raises((ssl.SSLError, OSError, AssertionError)):
         with Connection(server, context(pki)) as connection:
             connection.send(b"GET / HTTP/1.1\r\n", HOST, b"\r\n").answer()
+
+
+def test_a_client_whose_authority_is_trusted_no_more_records_nothing(make_server, pki, tmp_path):
+    """Also on a connection that was there before: each call looks, as on the gRPC port."""
+    roots = tmp_path / "clients.pem"
+    roots.write_bytes(pathlib.Path(pki["roots"]).read_bytes())
+    server = make_server(*HTTP, *pki["keys"], "--set", "tls.mode=mtls", "--set",
+                         f"tls.client_roots={roots}").start()
+    with Connection(server, context(pki, client=True)) as connection:
+        def record() -> int:
+            return connection.send(
+                b"POST /v1/events HTTP/1.1\r\n", HOST, b"Content-Type: application/json\r\n"
+                b"Content-Length: 2\r\n\r\n[]").answer()[0]
+
+        assert record() == 200
+        roots.write_bytes(Authority().pem)
+        server.process.send_signal(signal.SIGHUP)
+        wait_until(lambda: record() == 401, "the authority to be trusted no more")
 
 
 def test_a_tls_handshake_that_stops_is_closed_in_time(make_server, pki):
