@@ -148,6 +148,23 @@ extension GRPCSinkTests {
         }
     }
 
+    @Test("a backend that is busy for ever fails the erasure in the end, and holds no hits then")
+    func erasureOfEndlesslyBusyBackend() async throws {
+        let busy = Sightline_V1_DeliverResponse.with { $0.busy.delay.nanos = 50_000_000 }
+        let backend = try await TestBackend()
+        let sink = try GRPCSink(
+            backend.configuration {
+                ($0.ackTimeout, $0.maxBusy) = (.seconds(1), .milliseconds(100))
+            })
+        sink.use(self.journal(9, groups: 1...9))
+        #expect(await sink.deliver(try self.batch(1...1)) == .delivered)
+        backend.script([.sayOn(busy)])
+        self.expectFailed(await sink.erase(Self.gone).end(), "with Busy within")
+        backend.script([])
+        #expect(await sink.deliver(try self.batch(2...2)) == .delivered)
+        #expect(await sink.erase(Self.gone).end().outcome == .erased)
+    }
+
     @Test("a backend that has asked for a long time is not asked to forget anybody meanwhile")
     func erasureOfBusyBackend() async throws {
         let long = Sightline_V1_DeliverResponse.with { $0.busy.delay.seconds = 3600 }

@@ -25,6 +25,8 @@ package final class TestBackend: Sightline_V1_SinkService.SimpleServiceProtocol 
         case stall
         /// These answers, and nothing is kept.
         case say([Sightline_V1_DeliverResponse])
+        /// This answer, again and again until the stream ends.
+        case sayOn(Sightline_V1_DeliverResponse)
         /// These answers, and then as the next of the script.
         case sayFirst([Sightline_V1_DeliverResponse])
     }
@@ -43,6 +45,7 @@ package final class TestBackend: Sightline_V1_SinkService.SimpleServiceProtocol 
         var erases: [Sightline_V1_Erase] = []
         var keys: [String] = []
         var greetings: [Sightline_V1_DeliverResponse] = []
+        var repeated: Sightline_V1_DeliverResponse?
     }
 
     fileprivate let state: Mutex<State>
@@ -97,7 +100,9 @@ package final class TestBackend: Sightline_V1_SinkService.SimpleServiceProtocol 
     package var keys: [String] { self.state.withLock(\.keys) }
 
     /// What comes next.
-    package func script(_ replies: [Reply]) { self.state.withLock { $0.script = replies } }
+    package func script(_ replies: [Reply]) {
+        self.state.withLock { ($0.script, $0.repeated) = (replies, nil) }
+    }
 
     /// Changes each Welcome.
     package func changeWelcome(_ body: @escaping @Sendable (inout Sightline_V1_Welcome) -> Void) {
@@ -140,6 +145,9 @@ package final class TestBackend: Sightline_V1_SinkService.SimpleServiceProtocol 
                         return { state, _ in state.erase(erase) }
                     })
             case nil: throw RPCError(code: .invalidArgument, message: "nothing")
+            }
+            while let repeated = self.state.withLock(\.repeated) {
+                try await response.write(repeated)
             }
         }
     }
@@ -193,6 +201,9 @@ package final class TestBackend: Sightline_V1_SinkService.SimpleServiceProtocol 
                 case .breakOff: throw RPCError(code: .unavailable, message: "a break")
                 case .stall: return said
                 case .say(let responses): return said + responses
+                case .sayOn(let response):
+                    state.repeated = response
+                    return said
                 case .sayFirst(let responses): said += responses
                 }
             }

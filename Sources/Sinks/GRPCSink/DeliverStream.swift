@@ -11,6 +11,7 @@ package final class DeliverStream: Sendable {
     /// The journal of its Hello.
     let journal: String
     private let ackTimeout: Duration
+    private let maxBusy: Duration
     private let shell: Mutex<Shell>
     /// Raised by each message of the backend, and by the end of the call.
     private let changed = Signal()
@@ -30,6 +31,7 @@ package final class DeliverStream: Sendable {
     package init(_ hello: Sightline_V1_Hello, _ backend: Backend) throws {
         self.journal = hello.journalID
         self.ackTimeout = backend.configuration.ackTimeout
+        self.maxBusy = backend.configuration.maxBusy
         self.shell = Mutex(
             Shell(said: DeliverState(journal: hello.journalID, limits: backend.limits)))
         let (messages, outgoing) = AsyncStream.makeStream(of: [UInt8].self)
@@ -129,7 +131,8 @@ package final class DeliverStream: Sendable {
         _ message: RecordBatchMessage, before next: RecordBatchMessage?
     ) async throws {
         var message = message
-        message.awaitsAck = try await self.turn { said, now -> Bool? in
+        message.awaitsAck = try await self.turn(self.nextLook, Self.silence) {
+            said, now -> Bool? in
             guard said.hasRoom(for: message, at: now) else { return nil }
             said.send(message, at: now)
             return !(next.map(said.fits) ?? false)
@@ -144,19 +147,23 @@ package final class DeliverStream: Sendable {
         var request = Sightline_V1_DeliverRequest()
         request.erase = erase
         let bytes: [UInt8] = try request.serializedBytes()
-        try await self.turn { said, now -> Void? in said.beginErasing(at: now) ? () : nil }
+        // Hits and other recipients wait meanwhile: it may not be busy for ever.
+        let end = ContinuousClock.now + self.ackTimeout + self.maxBusy
+        let nextLook = { (said: DeliverState) in min(self.nextLook(said), end) }
+        try await self.turn(nextLook, Self.notErased) { said, now -> Void? in
+            said.beginErasing(at: now) ? () : nil
+        }
         self.outgoing.yield(bytes)
-        return try await self.wait(
-            self.nextLook, BackendFailure("no Erased within grpc.ack_seconds")
-        ) { said in said.takeErased() }
+        return try await self.wait(nextLook, Self.notErased) { said in said.takeErased() }
     }
 
     /// Waits until `body` notes that something is sent, which the backend has not asked us not to
     /// send.
     private func turn<Value: Sendable>(
+        _ nextLook: (DeliverState) -> ContinuousClock.Instant, _ timeout: BackendFailure,
         _ body: (inout DeliverState, ContinuousClock.Instant) -> Value?
     ) async throws -> Value {
-        let value = try await self.wait(self.nextLook, Self.silence) { said -> Value?? in
+        let value = try await self.wait(nextLook, timeout) { said -> Value?? in
             if said.drain != nil { return .some(nil) }
             let now = ContinuousClock.now
             if let end = said.busyUntil, now.duration(to: end) > self.ackTimeout {
@@ -193,6 +200,8 @@ package final class DeliverStream: Sendable {
 
     private static let late = BackendFailure("the call has not ended")
     private static let silence = BackendFailure("no ack within grpc.ack_seconds")
+    private static let notErased = BackendFailure(
+        "no Erased within grpc.ack_seconds, or with Busy within grpc.max_busy_seconds more")
 
     /// When a wait is over, or worth another look.
     private func nextLook(_ said: DeliverState) -> ContinuousClock.Instant {
