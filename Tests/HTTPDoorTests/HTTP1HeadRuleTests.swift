@@ -48,6 +48,25 @@ struct HTTP1HeadRuleTests {
         #expect(HTTP1HeadRule.refusal(of: head)?.status.code == form.status)
     }
 
+    @Test(
+        "the path is a target as it was sent, without the scheme and name of a whole URI",
+        arguments: [
+            ("/v1/events?a=%2F:b", "/v1/events?a=%2F:b"), ("//a/b", "//a/b"), ("*", "*"),
+            ("/r/?url=http://c/", "/r/?url=http://c/"), ("http://example.com", "/"),
+            ("http://example.com/", "/"), ("http://example.com?a=/b", "/?a=/b"),
+            ("HTTPS://example.com:8443/%7Bv1?a#b", "/%7Bv1?a#b"),
+        ])
+    func path(_ target: String, _ path: String) throws {
+        let head = HTTPRequestHead(
+            version: .http1_1, method: .POST, uri: target,
+            headers: ["Accept": "*/*", "HOST": "example.com", "x-a": "1", "X-A": "2"])
+        let request = try HTTPRequest(head)
+        #expect(request.path == path && request.authority == "example.com")
+        #expect(request.method == .post)
+        let fields = request.headerFields.map { "\($0.name.rawName)=\($0.value)" }
+        #expect(fields == ["Accept=*/*", "x-a=1", "X-A=2"])
+    }
+
     @Test("a connection ends with a request that says so, or that asks for another protocol")
     func last() {
         func isLast(_ headers: [(String, String)], _ version: HTTPVersion = .http1_1) -> Bool {

@@ -2,7 +2,6 @@ internal import HTTP2Edge
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOHTTP2
-internal import NIOHTTPTypesHTTP1
 internal import NIOHTTPTypesHTTP2
 internal import NIOSSL
 
@@ -54,7 +53,6 @@ struct DoorPort: Sendable {
             HTTP1Handler(
                 self.configuration, deadline: deadline, maxAge: self.admission.drawnAge(),
                 onEnd: self.onEnd, count: self.count),
-            HTTP1ToHTTPServerCodec(secure: self.tls != nil),
             RequestHandler(self, connection, isStream: false),
         ])
     }

@@ -5,11 +5,11 @@ extension DoorRequest {
     /// A request without its body. The codec of HTTP/1 has taken scheme and authority from a whole
     /// URI.
     init(_ head: HTTPRequest, peer: DoorPeer) {
-        let parts = (head.path ?? "").split(
-            separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let target = head.path ?? ""
+        let mark = target.utf8.firstIndex(of: UInt8(ascii: "?"))
         self.init(
-            method: head.method, path: String(parts[0]),
-            query: parts.count > 1 ? String(parts[1]) : nil,
+            method: head.method, path: String(target[..<(mark ?? target.endIndex)]),
+            query: mark.map { String(target[target.utf8.index(after: $0)...]) },
             host: Self.name(in: head.authority ?? ""), headers: head.headerFields, peer: peer)
     }
 

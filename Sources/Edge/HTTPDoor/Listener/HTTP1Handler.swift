@@ -2,16 +2,19 @@ internal import HTTP2Edge
 internal import HTTPTypes
 internal import NIOCore
 internal import NIOHTTP1
+internal import NIOHTTPTypes
+internal import NIOHTTPTypesHTTP1
 
 /// The life of a connection with HTTP/1: refuses malformed requests with words, ends a connection
-/// that is idle, slow or old, and closes it so that the peer can read the last answer.
+/// that is idle, slow or old, and closes it so that the peer can read the last answer. Behind it
+/// requests and answers are those of every version.
 ///
 /// Behind NIO's `HTTPServerPipelineHandler`, which lets one request pass at a time and ends the
 /// connection at a shutdown.
 final class HTTP1Handler: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
-    typealias InboundOut = HTTPServerRequestPart
-    typealias OutboundIn = HTTPServerResponsePart
+    typealias InboundOut = HTTPRequestPart
+    typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPServerResponsePart
 
     /// How long a peer may read the last answer before the connection closes. If it closed with
@@ -79,9 +82,18 @@ final class HTTP1Handler: ChannelDuplexHandler {
             if let refusal = HTTP1HeadRule.refusal(of: head) {
                 return self.refuse(refusal, context)
             }
-        case .body, .end: guard self.phase == .busy else { return }
+            do {
+                context.fireChannelRead(self.wrapInboundOut(.head(try HTTPRequest(head))))
+            } catch {
+                context.close(promise: nil)
+            }
+        case .body(let bytes):
+            guard self.phase == .busy else { return }
+            context.fireChannelRead(self.wrapInboundOut(.body(bytes)))
+        case .end:
+            guard self.phase == .busy else { return }
+            context.fireChannelRead(self.wrapInboundOut(.end(nil)))
         }
-        context.fireChannelRead(data)
     }
 
     /// What the decoder cannot read ends the connection, as the next request's beginning is
@@ -117,22 +129,21 @@ final class HTTP1Handler: ChannelDuplexHandler {
             return
         }
         switch self.unwrapOutboundIn(data) {
-        case .head(var head):
-            guard head.status.code >= 200 else { break }
-            if head.headers.contains(name: "connection") { self.isLast = true }
-            if self.isLast { head.headers.replaceOrAdd(name: "connection", value: "close") }
+        case .head(let response):
+            var head = HTTPResponseHead(response)
+            if response.status.code >= 200 {
+                if head.headers.contains(name: "connection") { self.isLast = true }
+                if self.isLast { head.headers.replaceOrAdd(name: "connection", value: "close") }
+            }
             context.write(self.wrapOutboundOut(.head(head)), promise: promise)
-            return
-        case .body: break
-        case .end:
-            return self.writeEnd(data, promise, context)
+        case .body(let bytes):
+            context.write(self.wrapOutboundOut(.body(.byteBuffer(bytes))), promise: promise)
+        case .end: self.writeEnd(promise, context)
         }
-        context.write(data, promise: promise)
     }
 
-    private func writeEnd(
-        _ data: NIOAny, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext
-    ) {
+    private func writeEnd(_ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext) {
+        let data = self.wrapOutboundOut(.end(nil))
         guard self.isLast else {
             // Before the end is written: with it, a request that waited behind this one may begin.
             self.phase = .waiting
