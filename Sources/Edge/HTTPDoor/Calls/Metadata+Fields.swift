@@ -11,10 +11,8 @@ extension Metadata {
     /// The metadata of a call of a request with these header fields.
     package init(of headers: HTTPFields) {
         self.init()
-        for name in Self.passed {
-            for value in headers[values: name] {
-                self.addString(value, forKey: name.canonicalName)
-            }
+        for field in headers where Self.passed.contains(field.name) {
+            self.addString(field.value, forKey: field.name.canonicalName)
         }
     }
 }

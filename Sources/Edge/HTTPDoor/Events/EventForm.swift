@@ -16,7 +16,7 @@ enum EventForm {
     /// The form that a request's media type names; nil for another type, or for a text that is no
     /// UTF-8.
     init?(of headers: HTTPFields) {
-        guard Self.isUTF8(headers[.contentType] ?? "") else { return nil }
+        guard Self.isUTF8(headers.value(.contentType) ?? "") else { return nil }
         switch MediaType(of: headers).name {
         case "": self = .unsaid
         case "application/json": self = .document

@@ -65,7 +65,7 @@ package struct EventsDoor: DoorHandler {
             }
             let isLong =
                 request.body.readableBytes >= Self.bulkBytes
-                || request.headers[.contentEncoding] != nil
+                || request.headers.contains(.contentEncoding)
             guard isLong, let bulk = self.bulk else { return await self.record(request, metadata) }
             return await withTaskExecutorPreference(bulk) {
                 // Its client went away while it waited for a thread: nobody reads an answer.

@@ -89,7 +89,7 @@ final class RequestHandler: ChannelInboundHandler {
         if let refusal = self.refusal(of: head.headerFields) {
             return self.refuse(refusal, context)
         }
-        if head.headerFields[.expect]?.lowercased() == "100-continue" {
+        if head.headerFields.value(.expect)?.lowercased() == "100-continue" {
             context.writeAndFlush(
                 self.wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
         }
@@ -116,7 +116,7 @@ final class RequestHandler: ChannelInboundHandler {
                 "\(fields.count) header fields have \(bytes) bytes of names and values, the limits "
                     + "are \(HTTPConfiguration.headerFields) and \(maxBytes): send fewer")
         }
-        let length = fields[.contentLength].flatMap { Int($0) } ?? 0
+        let length = fields.value(.contentLength).flatMap { Int($0) } ?? 0
         return length > HTTPConfiguration.bodyBytes ? Self.tooLarge : nil
     }
 
@@ -239,13 +239,15 @@ final class RequestHandler: ChannelInboundHandler {
         var head = HTTPResponse(status: response.status, headerFields: response.headers)
         let hasBody = response.status != .noContent && response.status != .notModified
         // An answer to HEAD that was passed on has no body, and the length of the one left out.
-        let hasLength = isHead && head.headerFields[.contentLength] != nil
+        let hasLength = isHead && head.headerFields.contains(.contentLength)
         if hasBody, !hasLength {
             head.headerFields[.contentLength] = "\(response.body.readableBytes)"
         }
         head.headerFields[.date] = HTTPDate.text()
         head.headerFields[.xContentTypeOptions] = "nosniff"
-        if head.headerFields[.cacheControl] == nil { head.headerFields[.cacheControl] = "no-store" }
+        if !head.headerFields.contains(.cacheControl) {
+            head.headerFields[.cacheControl] = "no-store"
+        }
         if !self.isStream, !isWhole { head.headerFields[.connection] = "close" }
         guard self.isStream else { return head }
         // The peer chooses the size of HPACK's table, up to 4 GiB: see `HPACKHeaders.unindexed`.

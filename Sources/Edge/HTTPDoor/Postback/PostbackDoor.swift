@@ -127,7 +127,7 @@ extension PostbackDoor {
     private func record(
         _ postback: ReceivedPostback, _ request: DoorRequest, _ host: PostbackHost
     ) async -> PostbackOutcome {
-        let platform = request.headers[.userAgent].flatMap { Platform(userAgent: $0) }
+        let platform = request.headers.value(.userAgent).flatMap { Platform(userAgent: $0) }
         var call = DoorCall(
             method: Sightline_V1_TrackingService.Method.RecordEvents.descriptor, metadata: [:],
             message: postback.request(of: host, platform: platform), peer: request.peer)
