@@ -1,6 +1,7 @@
 """Hits as columns, straight from the bytes of messages: nothing is done for a single hit here."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import ptars
@@ -42,8 +43,14 @@ def rows(parts: Sequence[pa.StructArray], has_bytes: bool) -> Iterator[pa.Record
     whole = pa.concat_arrays(parts)
     order = _order(pc.struct_field(whole, "tenant"), date(pc.struct_field(whole, "receive_time")),
                    pc.struct_field(whole, "delivery_id"))
-    for start in range(0, len(order), SLICE):
-        yield _columns(whole.take(order.slice(start, SLICE)), has_bytes)
+    made = (_columns(whole.take(order.slice(start, SLICE)), has_bytes)
+            for start in range(0, len(order), SLICE))
+    # The next ones are made while these are compressed and written, on another core.
+    with ThreadPoolExecutor(1) as maker:
+        coming = maker.submit(next, made, None)
+        while (batch := coming.result()) is not None:
+            coming = maker.submit(next, made, None)
+            yield batch
 
 
 def _order(*keys: pa.Array) -> pa.Array:
