@@ -3,7 +3,7 @@ internal import HTTPTypes
 extension HTTPFields {
     /// The value of a name, as the subscript has it: of several fields their values joined. Nearly
     /// always there is one field or none, which the subscript joins too (swift-http-types 1.8.0):
-    /// eight of them took 3 % of a request's CPU.
+    /// that was 3.9 % of the samples of a request with one event.
     func value(_ name: HTTPField.Name) -> String? {
         var found: String?
         for field in self where field.name == name {
