@@ -12,4 +12,3 @@ def log(level: str, message: str, **details: object) -> None:
             "msg": message, **dict(sorted(details.items()))}
     text = json.dumps(line, ensure_ascii=False, separators=(",", ":"), default=vars)
     sys.stderr.write(text + "\n")
-    sys.stderr.flush()

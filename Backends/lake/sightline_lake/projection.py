@@ -27,17 +27,15 @@ def _add(file: pb.FileDescriptorProto, name: str, message: Any, paths: list[list
     message.CopyToProto(whole)
     fields = {field.name: field for field in whole.field}
     part = file.message_type.add(name=name)
-    choices: list[str] = []
+    choices: dict[int, int] = {}
     for head, group in groupby(paths, key=lambda path: path[0]):
         rests = [path[1:] for path in group if path[1:]]
         field, kind = fields[head], message.fields_by_name[head].message_type
         field.ClearField("proto3_optional")
         if field.HasField("oneof_index"):
-            choice = whole.oneof_decl[field.oneof_index].name
-            if choice not in choices:
-                choices.append(choice)
-                part.oneof_decl.add(name=choice)
-            field.oneof_index = choices.index(choice)
+            if field.oneof_index not in choices:
+                part.oneof_decl.add(name=whole.oneof_decl[field.oneof_index].name)
+            field.oneof_index = choices.setdefault(field.oneof_index, len(choices))
         if kind is not None and kind.GetOptions().map_entry:
             kind.CopyToProto(part.nested_type.add())
             field.type_name = f".{file.package}.{name}.{kind.name}"

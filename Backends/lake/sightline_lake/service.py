@@ -7,7 +7,6 @@ from typing import Any
 
 import grpc
 from deltalake.exceptions import DeltaError
-from google.protobuf.duration_pb2 import Duration
 from google.protobuf.message import DecodeError
 from google.protobuf.message_factory import GetMessageClass
 
@@ -23,7 +22,7 @@ VERSION = 1
 # How long an answer may take before the server is asked for more time: less than its
 # grpc.ack_seconds, 10.
 BUSY_SECONDS = 3
-BUSY = pb.DeliverResponse(busy=pb.Busy(delay=Duration(seconds=BUSY_SECONDS)))
+BUSY = pb.DeliverResponse(busy=pb.Busy(delay={"seconds": BUSY_SECONDS}))
 OPTIONS = [("grpc.max_receive_message_length", 64 << 20),
            ("grpc.http2.min_recv_ping_interval_without_data_ms", 5_000)]
 # What ends a stream.
@@ -113,10 +112,7 @@ class Stream:
             log("error", "a recipient cannot be erased", error=type(error).__name__)
             return pb.Erased(failure=f"the table cannot be changed: {type(error).__name__}")
         log("notice", "a recipient is erased", hits=count, retained_until=until)
-        erased = pb.Erased(erased_count=count)
-        if until is not None:
-            erased.retained_until.FromSeconds(until)
-        return erased
+        return pb.Erased(erased_count=count, retained_until={"seconds": until} if until else None)
 
 
 def make_server(service: Service, configuration: Configuration) -> tuple[grpc.aio.Server, int]:

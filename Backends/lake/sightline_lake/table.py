@@ -8,6 +8,7 @@ import secrets
 import time
 from collections.abc import Sequence
 from dataclasses import astuple
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -165,14 +166,11 @@ class Table:
     def compact(self, tenant: str, day: str, size: int, is_sorted: bool) -> None:
         """Makes larger files of a partition's small ones, sorted by delivery if asked."""
         optimize = self._load().optimize
-        options: dict[str, Any] = {
-            "partition_filters": [("tenant", "=", tenant), ("receive_date", "=", day)],
-            "target_size": size, "max_concurrent_tasks": 1, "writer_properties": PARQUET,
-            "commit_properties": CommitProperties(custom_metadata=self.metadata)}
-        if is_sorted:
-            optimize.z_order(["delivery_id"], max_spill_size=512 << 20, **options)
-        else:
-            optimize.compact(**options)
+        rewrite: Any = (partial(optimize.z_order, ["delivery_id"], max_spill_size=512 << 20)
+                        if is_sorted else optimize.compact)
+        rewrite(partition_filters=[("tenant", "=", tenant), ("receive_date", "=", day)],
+                target_size=size, max_concurrent_tasks=1, writer_properties=PARQUET,
+                commit_properties=CommitProperties(custom_metadata=self.metadata))
 
     def vacuum(self, hours: int) -> int:
         """Removes files that no version of the last hours has; returns how many."""

@@ -20,10 +20,9 @@ def plain(array: pa.Array) -> pa.Array:
 
 def stated(array: pa.Array) -> pa.Array:
     """Texts and numbers that the event says; a time of 0 is none."""
-    if pa.types.is_string(array.type) or pa.types.is_binary(array.type):
-        return pc.if_else(pc.equal(pc.binary_length(array), 0), None, array)
-    said = array.cast(pa.int64()) if pa.types.is_timestamp(array.type) else array
-    return pc.if_else(pc.equal(said, 0), None, array)
+    is_text = pa.types.is_string(array.type) or pa.types.is_binary(array.type)
+    number = pc.binary_length(array) if is_text else array.cast(pa.int64())
+    return pc.if_else(pc.equal(number, 0), None, array)
 
 
 def text(array: pa.Array) -> pa.Array:
