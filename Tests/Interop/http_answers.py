@@ -52,14 +52,14 @@ class Reader:
 
     def answer(self, method: str, seconds: float = ANSWER_SECONDS) -> Answer | None:
         """The next answer to a request of that method; None where the connection ends without one,
-        or where it takes longer."""
+        or where none begins in time."""
         reader = asking(method)
         if self.left:
             # No bytes would be the end.
             reader.receive_data(self.left)
         self.begun, self.left = self.left, b""
         status, headers, body = 0, {}, b""
-        deadline = time.monotonic() + seconds
+        start = time.monotonic()
         while True:
             try:
                 event = reader.next_event()
@@ -69,10 +69,13 @@ class Reader:
                 raise Finding(f"an answer that is not HTTP: {error}, {self.begun[:300]!r}") from None
             match event:
                 case h11.NEED_DATA:
-                    if not self._more(reader, deadline):
+                    if not self._more(reader, start + (ANSWER_SECONDS if self.begun else seconds)):
                         if self.begun:
-                            raise Finding(f"half an answer in {seconds} s: {self.begun[:300]!r}")
+                            raise Finding(f"half an answer: {self.begun[:300]!r}")
                         return None
+                case h11.InformationalResponse():
+                    # 100 Continue is whole by itself: the server waits for the body.
+                    self.begun, _ = reader.trailing_data
                 case h11.Response():
                     status = event.status_code
                     headers = fields_of(event)
