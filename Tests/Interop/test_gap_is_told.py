@@ -101,6 +101,7 @@ def check(server, jetstream, load: Load, figure, fault: str, lost: int = 0, late
     figure(f"{fault}: {len(rows):,} hits in hits.db, {len(stored):,} in the stream, missing {gone},"
            f" told {told}, counted {counted:.0f}; {load.refused} events refused")
     assert gone == [told[0] + lost, *told[1:]] and sum(told) == counted
+    assert sum(gone) - len(set(rows) - set(stored)) <= late
     assert gaps([row["reason"] for row in tailed]) == told
     assert {row["sink"] for row in [*letters, *tailed]} == {"nats"}
     assert len(rows) == len(set(rows)) and load.owed <= set(rows) <= load.sent
