@@ -111,6 +111,16 @@ class Target:
         return next(int(line.split()[1]) for line in status.splitlines()
                     if line.startswith(key)) << 10
 
+    def is_idle(self) -> bool:
+        """Whether no thread of the process runs, may run, or waits for the disk, three times."""
+        for _ in range(3):
+            for thread in pathlib.Path(f"/proc/{self.server.process.pid}/task").iterdir():
+                with contextlib.suppress(OSError):
+                    if (thread / "stat").read_text().rpartition(") ")[2][0] in "RD":
+                        return False
+            time.sleep(0.01)
+        return True
+
     def has_connection(self, peer: Peer) -> bool:
         """Whether the server's end of a connection is still there, as the kernel says."""
         port, own = (int(peer.socket.getpeername()[1]), int(peer.socket.getsockname()[1]))
@@ -326,6 +336,18 @@ def vanishes(abort: bool) -> Callable[[Target], str]:
     return attack
 
 
+def leave_with_full_windows(target: Target) -> str:
+    """Go while the server has most of what they sent still to read, eight at once."""
+    wide = WindowUpdateFrame(0, window_increment=(1 << 31) - 1 - 65535)
+    with contextlib.ExitStack() as stack:
+        for _ in range(8):
+            peer = stack.enter_context(Peer(target.address, {4: (1 << 31) - 1}))
+            peer.send(wide, *[peer.headers(stream) for stream in (1, 3)])
+            for stream in (1, 3):
+                peer.send(*[peer.message(stream, many_results(n)) for n in range(1, 200)])
+    return "gone"
+
+
 def gzip_bombs(count: int, size: int) -> Callable[[Target], str]:
     """Requests that are small on the wire, and would be large."""
     def attack(target: Target) -> str:
@@ -399,6 +421,7 @@ ATTACKS = {
     "a window that never opens": (never_opens_window, 48),
     "a client that vanishes mid-message": (vanishes(abort=False), 16),
     "a client that resets mid-message": (vanishes(abort=True), 16),
+    "8 clients that leave with full windows": (leave_with_full_windows, 128),
     "a gzip bomb of 60 MiB": (gzip_bombs(1, 60 * MIB), 16),
     "16 gzip bombs at once": (gzip_bombs(16, 3 * MIB), 48),
     "101 streams on one connection": (more_streams(101), 32),
@@ -415,6 +438,8 @@ def test_an_attack_harms_the_attacker_alone(target, figure, name):
     before = target.reset_peak()
     fate = attack(target)
     others = judge(target)
+    # What the server has still to do for this attacker counts here, and not in the next row.
+    wait_until(target.is_idle, "idle")
     growth = target.memory("VmHWM") - before
     figure(f"hostile: {name}: {fate}; {others}; {growth / MIB:.0f} MiB of {mebibytes}")
     assert target.server.process.poll() is None, target.server.log()

@@ -114,7 +114,7 @@ final class AckQueue: SettlementReceiver {
     /// How the reader ended; by the client unless `endReading` was called.
     var readingEnd: ReadingEnd { self.state.withLock { $0.readingEnd } ?? .byClient }
 
-    /// Whether `endReading` was called.
+    /// Whether `endReading` or `abandon` was called.
     var isReadingOver: Bool { self.readingIsOver.load(ordering: .relaxed) }
 
     /// Makes the writer announce that the server ends the stream. The first cause counts.
@@ -144,8 +144,11 @@ final class AckQueue: SettlementReceiver {
     @inline(__always)
     func waitForAction() async { await self.hasAction.wait() }
 
-    /// Ends the writer's side: the remaining requests are not answered any more.
+    /// Ends the writer's side: the remaining requests are not answered any more. Reading ends too,
+    /// since what is settled from now on would be kept until the stream has gone: of a window of
+    /// small events that are all refused, a hundred times its bytes.
     func abandon() {
+        self.readingIsOver.store(true, ordering: .relaxed)
         let wakesReader = self.state.withLock { state in
             state.isAbandoned = true
             return state.wakesReader()
