@@ -70,13 +70,14 @@ struct EventViewPropertyTests {
     }
 
     @Test(
-        "a varint has 64 bits at most, and a map entry's tag five bytes",
+        "a varint has 64 bits at most, and a map entry a tag of five bytes, and texts",
         arguments: [
             ([3 << 3] + Self.continued(9, 0x80) + [1], true),
             ([3 << 3] + Self.continued(9, 0x80) + [2], false),
             ([3 << 3] + Self.continued(9, 0xff) + [0x7f], false),
             (Self.entry(tagBytes: 5), true), (Self.entry(tagBytes: 6), false),
-            (Self.entry(tagBytes: 10), false),
+            (Self.entry(tagBytes: 10), false), ([4 << 3 | 2, 4, 1 << 3, 0x0a, 1, 0x6b], false),
+            ([4 << 3 | 2, 4, 2 << 3, 0x0a, 1, 0x6b], false),
         ] as [([UInt8], Bool)])
     func strangeEncodings(field: [UInt8], isTaken: Bool) {
         // In an InAppInteraction: `test_message` is a varint.

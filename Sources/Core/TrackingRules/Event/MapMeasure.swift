@@ -49,8 +49,8 @@ package struct MapEntry {
     /// The value; empty if the entry has none.
     package private(set) var value = Bytes.none
 
-    /// Parses an entry. Like SwiftProtobuf, it does not skip a key or value of a wrong wire type:
-    /// it reads the bytes after its tag as the next tag.
+    /// Parses an entry. It refuses a key or value of a wrong wire type: SwiftProtobuf reads the
+    /// bytes behind its tag as the next tag, and other parsers skip it or refuse it.
     ///
     /// - Throws: `WireError` if the bytes are no entry.
     package init(_ reader: consuming WireReader) throws(WireError) {
@@ -58,7 +58,9 @@ package struct MapEntry {
             switch tag {
             case FieldTag.MapEntry.key: self.key = try reader.string()
             case FieldTag.MapEntry.value: self.value = try reader.string()
-            default: if tag >> 3 > 2 { try reader.skip(tag) }
+            default:
+                guard tag >> 3 > 2 else { throw .malformed }
+                try reader.skip(tag)
             }
         }
     }
