@@ -71,6 +71,29 @@ struct ForgottenAdmissionTests {
         #expect(after.refusals.map { $0.kept != nil } == [false, true])
     }
 
+    @Test(
+        "of an event that names two recipients only the last is recorded, also if that is nobody",
+        arguments: [nil, [1]] as [[UInt8]?], [Self.other, ""])
+    func formerSubject(key: [UInt8]?, last: String) throws {
+        let hash = key.map { KeyedHash(key: $0) }
+        for event in [TestEvent.fcm(.opened), .apns(.unspecified)] {
+            let former = WireWriter.message { $0.field(5, Self.gone) }
+            let bytes = try former + event.bytes()
+            let sent = bytes + WireWriter.message { $0.field(5, last) }
+            #expect(sent.firstRange(of: Self.gone.utf8) != nil)
+            let message = WireWriter.message { $0.field(2, sent) }
+            let request = message.withUnsafeBytes { bytes in
+                let admission = Admission(subjects: hash)
+                return admission.admit(
+                    admission.read(bytes, shape: .stream), bytes: bytes.count, tenant: "t",
+                    receiveTime: TestEvent.now, keeps: .all)
+            }
+            #expect(request.acceptedEvents.count + request.refusals.count == 1)
+            #expect(!Self.holds(Self.gone, hash, request))
+            #expect(last.isEmpty || Self.holds(last, hash, request))
+        }
+    }
+
     @Test("the rest of a forgotten recipient's event is recorded, and its index leads to it")
     func index() throws {
         for key in [nil, [UInt8(1)]] {

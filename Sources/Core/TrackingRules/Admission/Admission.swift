@@ -78,9 +78,7 @@ package struct Admission: Sendable {
         var steps = RecordedSteps()
         do throws(WireError) {
             let view = try EventView(event, remainingDepth: WireReader.maxDepth - 1)
-            if let changed = try self.subjects.change(
-                view.bytes, subject: view.subjectID, tenant: tenant)
-            {
+            if let changed = try self.subjects.change(view, tenant: tenant) {
                 // Everything below sees the hashed subject, as if the client had sent it.
                 changed.withView(of: view) {
                     _ = self.rules.judge($0, receiveTime: receiveTime, steps: &steps)
@@ -175,9 +173,8 @@ private struct Draft {
             let event = try EventView(bytes, remainingDepth: WireReader.maxDepth - 1)
             // Asked here, or each event would cost a call although nobody was forgotten.
             let changed =
-                self.subjects.changesNothing
-                ? nil
-                : try self.subjects.change(bytes, subject: event.subjectID, tenant: self.tenant)
+                self.subjects.changesNothing && !event.hasFormerSubject
+                ? nil : try self.subjects.change(event, tenant: self.tenant)
             guard let changed else {
                 self.take(event, of: SentEvent(bytes: bytes), rules, receiveTime: receiveTime)
                 return

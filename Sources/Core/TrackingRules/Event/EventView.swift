@@ -16,6 +16,9 @@ package struct EventView {
     package var platform: Int32 = 0
     /// The recipient's opaque id.
     package var subjectID = Bytes.none
+    /// Whether the bytes have another subject before this one: it does not count, and identifies
+    /// somebody all the same.
+    private(set) var hasFormerSubject = false
     /// The consent as a number of the proto enum.
     package var consent: Int32 = 0
     /// The app's version.
@@ -103,7 +106,9 @@ package struct EventView {
             case Field.occurTime: try self.mergeOccurTime(try reader.message())
             case Field.appID: self.appID = try reader.string()
             case Field.platform: self.platform = try reader.int32()
-            case Field.subjectID: self.subjectID = try reader.string()
+            case Field.subjectID:
+                if !self.subjectID.isEmpty { self.hasFormerSubject = true }
+                self.subjectID = try reader.string()
             case Field.consent: self.consent = try reader.int32()
             case Field.traceContext: try self.mergeTraceContext(try reader.message())
             case Field.push:

@@ -1,7 +1,7 @@
 internal import WireFormat
 
 /// What is recorded of the recipients' ids: the ids as they were sent, or keyed hashes of them; of
-/// those who were forgotten, nothing.
+/// those who were forgotten, and of ids that an event has besides the one that counts, nothing.
 ///
 /// Forgotten are ids as they are sent, whatever hashes them: the key of `privacy.key_file` may be
 /// another one by then, or there may have been none.
@@ -11,27 +11,23 @@ struct SubjectRecording: Sendable {
     /// Those whose ids are left out.
     let forgotten: ForgottenSubjects
 
-    /// Whether every event is recorded as it was sent.
+    /// Whether every event with one subject is recorded as it was sent.
     var changesNothing: Bool { self.hash == nil && self.forgotten.isEmpty }
 
     /// How a tenant's event is changed before the rules see it; nil: not at all.
     ///
-    /// - Parameter event: the event as it was sent, of which `subject` is a slice.
+    /// - Parameter event: the event as it was sent.
     /// - Throws: `WireError` if the event's bytes are not fields.
-    func change(
-        _ event: Bytes, subject: Bytes, tenant: Bytes
-    ) throws(WireError) -> ChangedEvent? {
-        if subject.isEmpty { return nil }
+    func change(_ event: EventView, tenant: Bytes) throws(WireError) -> ChangedEvent? {
+        let subject = event.subjectID
+        if subject.isEmpty, !event.hasFormerSubject { return nil }
         let isForgotten = self.forgotten.contains(subject, tenant: tenant)
-        guard let hash else {
-            guard isForgotten else { return nil }
-            return ChangedEvent(
-                change: try SubjectChange(of: event, to: []), hash: nil, isForgotten: true)
-        }
-        let text = hash(tenant: tenant, subject: subject).text
+        let hash = subject.isEmpty ? nil : self.hash?(tenant: tenant, subject: subject).text
+        guard hash != nil || isForgotten || event.hasFormerSubject else { return nil }
         return ChangedEvent(
-            change: try SubjectChange(of: event, to: isForgotten ? [] : text), hash: text,
-            isForgotten: isForgotten)
+            change: try SubjectChange(
+                of: event.bytes, to: isForgotten ? [] : hash ?? Array(subject)),
+            hash: hash, isForgotten: isForgotten)
     }
 }
 
