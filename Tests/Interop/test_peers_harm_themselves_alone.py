@@ -24,6 +24,7 @@ from grpc_status import rpc_status
 from hyperframe.frame import (ContinuationFrame, DataFrame, PingFrame, RstStreamFrame,
                               SettingsFrame, WindowUpdateFrame)
 
+from cost_inputs import RAW
 from facts import Facts
 from peer import ENHANCE_YOUR_CALM, PREFACE, Peer
 from protos import event as e
@@ -348,6 +349,25 @@ def leave_with_full_windows(target: Target) -> str:
     return "gone"
 
 
+# An in-app event of six bytes, with five violations: 2,000 are a request of 70 bytes in gzip.
+REFUSED = gzip.compress(b"\x0a\x06\x62\x04\x40\x63\x48\x63" * 2000)
+# An event with a payload, and as many as a request may have bytes: 948 bytes in gzip.
+SLOW = gzip.compress(field(1, RAW.SerializeToString()) * ((500 << 10) // RAW.ByteSize()))
+
+
+def leave_behind_calls(message: bytes) -> Callable[[Target], str]:
+    """Go as soon as 100 calls are sent, eight at once."""
+    def attack(target: Target) -> str:
+        with contextlib.ExitStack() as stack:
+            for _ in range(8):
+                peer = stack.enter_context(Peer(target.address))
+                for stream in range(1, 200, 2):
+                    peer.send(peer.headers(stream, "RecordEvents", ("grpc-encoding", "gzip")),
+                              peer.message(stream, message, is_compressed=True, end=True))
+        return "gone"
+    return attack
+
+
 def gzip_bombs(count: int, size: int) -> Callable[[Target], str]:
     """Requests that are small on the wire, and would be large."""
     def attack(target: Target) -> str:
@@ -422,6 +442,8 @@ ATTACKS = {
     "a client that vanishes mid-message": (vanishes(abort=False), 16),
     "a client that resets mid-message": (vanishes(abort=True), 16),
     "8 clients that leave with full windows": (leave_with_full_windows, 128),
+    "8 clients that leave behind small calls": (leave_behind_calls(REFUSED), 128),
+    "8 clients that leave behind large calls": (leave_behind_calls(SLOW), 192),
     "a gzip bomb of 60 MiB": (gzip_bombs(1, 60 * MIB), 16),
     "16 gzip bombs at once": (gzip_bombs(16, 3 * MIB), 48),
     "101 streams on one connection": (more_streams(101), 32),

@@ -35,12 +35,15 @@ struct RequestIntakeTests {
     }
 
     @Test(
-        "256 KiB of memory are handed on at once, a byte less waits for the rest of the run",
-        arguments: [(count: 262_143, isDue: false), (262_144, true)])
+        "640 KiB of memory are handed on at once, a byte less waits for the rest of the run",
+        arguments: [(count: 655_359, isDue: false), (655_360, true)])
     func heldBytes(_ row: (count: Int, isDue: Bool)) throws {
         let intake = try self.intake()
         // An unparsable message has no sequence to check, and is held like any other.
-        try intake.admit(RequestBuffer([UInt8](repeating: 0xff, count: row.count)))
+        for count in [327_680, row.count - 327_680] {
+            #expect(!intake.isDue)
+            try intake.admit(RequestBuffer([UInt8](repeating: 0xff, count: count)))
+        }
         #expect(intake.isDue == row.isDue)
         intake.submit()
         #expect(!intake.isDue)
@@ -145,7 +148,7 @@ struct RequestIntakeTests {
     @Test("refused events count with the words that their client is told")
     func refusals() throws {
         let intake = try self.intake()
-        let refused = (0..<508).map { _ in TestEvents.push("no good") }
+        let refused = (0..<1000).map { _ in TestEvents.push("no good") }
         try intake.admit(RequestBuffer(try TestEvents.request(1, refused)))
         #expect(intake.isDue)
     }

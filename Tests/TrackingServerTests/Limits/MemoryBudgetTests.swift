@@ -128,15 +128,17 @@ struct MemoryBudgetTests {
         let queue = AckQueue(maxRequests: 9, maxBytes: 1 << 20, memory: self.memory)
         let requests = try (1...3).map { try AdmittedRequest.empty($0) }
         for request in requests { _ = queue.begin(request, bytes: 100) }
+        let one = requests[0].heldBytes(requestBytes: 100)
+        #expect(one >= 100)
         queue.settled([requests[0]])
         queue.settled([requests[1]])
         queue.commitEnded()
-        #expect(self.budget.bytesInFlight == 300)
+        #expect(self.budget.bytesInFlight == 3 * one)
         guard case .answer = await queue.waitForNextAction() else {
             Issue.record("no answer")
             return
         }
-        #expect(self.budget.bytesInFlight == 100)
+        #expect(self.budget.bytesInFlight == one)
     }
 
     @Test("what a stream has not answered when it is gone counts no longer")
@@ -146,7 +148,7 @@ struct MemoryBudgetTests {
             let requests = try (1...2).map { try AdmittedRequest.empty($0) }
             for request in requests { _ = queue.begin(request, bytes: 100) }
             queue.settled([requests[0]])
-            #expect(self.budget.bytesInFlight == 200)
+            #expect(self.budget.bytesInFlight == 2 * requests[0].heldBytes(requestBytes: 100))
         }
         #expect(self.budget.bytesInFlight == 0)
     }
@@ -163,14 +165,34 @@ struct MemoryBudgetTests {
         #expect(request.refusals.count == 3)
         let queue = AckQueue(maxRequests: 9, maxBytes: 1 << 20, memory: self.memory)
         _ = queue.begin(request, bytes: bytes.count)
-        #expect(self.budget.bytesInFlight == bytes.count + 3 * AdmittedRequest.refusalBytes)
+        let violations = request.refusals.reduce(0) { $0 + $1.judgement.violations.count }
+        #expect(violations == 3)
+        let words =
+            3 * AdmittedRequest.refusalBytes + violations * AdmittedRequest.violationBytes
+        #expect(self.budget.bytesInFlight >= bytes.count + words)
+    }
+
+    @Test("what is accepted counts with its entries: a small event takes ten times its bytes")
+    func entries() throws {
+        // The smallest event that is accepted.
+        let event: [UInt8] = [0x30, 1, 0x5a, 9, 0x0a, 2, 0x68, 0x31, 0x12, 1, 0x31, 0x18, 2]
+        let bytes = [0x08, 1] + Array(repeatElement([0x12, 13] + event, count: 100).joined())
+        let request = bytes.withUnsafeBytes { buffer in
+            Admission().admit(
+                Admission().read(buffer, shape: .stream), bytes: buffer.count, tenant: "default",
+                receiveTime: 0)
+        }
+        #expect(request.acceptedEvents.count == 100)
+        let rows = 100 * MemoryLayout<AcceptedEvent>.stride + request.entries.count
+        #expect(rows > 8 * bytes.count)
+        #expect(request.heldBytes(requestBytes: bytes.count) >= bytes.count + rows)
     }
 
     @Test("a unary call's request counts until its answer is encoded, or given up")
     func recordAnswers() throws {
         let request = try AdmittedRequest.empty(1)
         let answer = RecordAnswer(request, requestBytes: 100, memory: self.memory)
-        #expect(self.budget.bytesInFlight == 100)
+        #expect(self.budget.bytesInFlight == request.heldBytes(requestBytes: 100))
         let serializer = RecordAnswerSerializer()
         let bytes: [UInt8] = try serializer.serialize(answer)
         #expect(try Sightline_V1_RecordEventsResponse(serializedBytes: bytes).hasTally)
@@ -178,7 +200,7 @@ struct MemoryBudgetTests {
         #expect(throws: RPCError.self) { try serializer.serialize(answer) as [UInt8] }
         do {
             let unused = RecordAnswer(request, requestBytes: 200, memory: self.memory)
-            #expect(self.budget.bytesInFlight == 200)
+            #expect(self.budget.bytesInFlight == request.heldBytes(requestBytes: 200))
             withExtendedLifetime(unused) {}
         }
         #expect(self.budget.bytesInFlight == 0)

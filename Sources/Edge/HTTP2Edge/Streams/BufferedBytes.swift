@@ -55,6 +55,11 @@ package final class BufferedBytes: Sendable {
         return nil
     }
 
+    /// Whether metadata names a call, which may have ended.
+    package static func isName(in metadata: Metadata) -> Bool {
+        metadata[stringValues: Self.field].contains { _ in true }
+    }
+
     /// The header that carries a call's number from the edge through the library to its reader. No
     /// other path leads from a stream to its reader (grpc-swift-2 2.4.3, grpc-swift-nio-transport
     /// 2.9.2): the handler's task is a child of the connection's, so it inherits no task-local
@@ -103,6 +108,9 @@ package final class BufferedCall: Sendable {
 
     /// The metadata by which the service finds this call.
     package var metadata: Metadata { [BufferedBytes.field: "\(self.number)"] }
+
+    /// Whether the call has ended: nobody is there for its answer.
+    package var isClosed: Bool { self.bytes.load(ordering: .relaxed) < 0 }
 
     /// The bytes of this call that wait at present.
     var count: Int { max(0, self.bytes.load(ordering: .relaxed)) }

@@ -33,9 +33,11 @@ final class RequestIntake {
     /// The bytes admitted since the last rest.
     private var bytesSinceRest = 0
 
-    /// The bytes after which admitted requests are submitted, and thereby counted: a full run.
-    /// Smaller parts would wake the journal, and be answered, one by one.
-    static let maxHeldBytes = 256 << 10
+    /// The bytes after which admitted requests are submitted, and thereby counted: what a full run
+    /// of usual events takes. Smaller parts would wake the journal, and be answered, one by one.
+    static let maxHeldBytes = 640 << 10
+    /// The bytes as they were sent, a full run, after which the stream rests.
+    private static let restBytes = 256 << 10
 
     /// Creates the intake of a new stream.
     init(
@@ -51,12 +53,15 @@ final class RequestIntake {
     }
 
     /// Lets `body` admit requests of so many bytes, once it is the stream's turn and its share of
-    /// the memory has room: those before it may have filled that.
+    /// the memory has room: those before it may have filled that. They count until the turn comes,
+    /// as the edge counts them only until the client leaves.
     func inTurn<Value>(_ bytes: Int, _ body: () throws -> Value) async rethrows -> Value {
         while true {
             await self.waitForMemory()
+            self.memory.add(bytes)
             let value = try await self.ingest.admissionTurns.withTurn(in: self.line, bytes: bytes) {
-                self.memory.isFull && !Task.isCancelled ? nil : try body()
+                self.memory.remove(bytes)
+                return self.memory.isFull && !Task.isCancelled ? nil : try body()
             }
             if let value { return value }
         }
@@ -66,7 +71,7 @@ final class RequestIntake {
     func waitForMemory() async { if self.memory.isFull { await self.memory.waitForRoom() } }
 
     /// Whether a full run was admitted since the last rest.
-    var needsRest: Bool { self.bytesSinceRest >= Self.maxHeldBytes }
+    var needsRest: Bool { self.bytesSinceRest >= Self.restBytes }
 
     /// Lets other tasks have the thread: a stream whose next request is always at hand is never
     /// suspended otherwise.

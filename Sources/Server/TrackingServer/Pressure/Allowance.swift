@@ -67,9 +67,13 @@ extension Ingest {
     /// The allowance of a new call. From here on the edge knows the call's tenant.
     ///
     /// - Parameter metadata: names the call; empty if its connection does not matter.
-    /// - Throws: the status of a call that the memory budget refuses.
+    /// - Throws: the status of a call that the memory budget refuses, or whose client has left: on
+    ///   shares of its own it would have room in every bound.
     func allowance(of tenant: Tenant, _ metadata: Metadata = [:]) throws -> Allowance {
         let buffered = self.budget.buffered.call(metadata)
+        if buffered == nil, BufferedBytes.isName(in: metadata) {
+            throw ServiceError.closing.status
+        }
         buffered?.assign(to: tenant.name.utf8)
         let connection = buffered?.connection ?? ConnectionShares()
         let memory = self.budget.share(of: tenant.name, on: connection)

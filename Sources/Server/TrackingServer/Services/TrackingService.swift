@@ -145,7 +145,7 @@ struct TrackingService: RegistrableRPCService {
     /// Admits the request of a unary call in its connection's turn.
     ///
     /// - Throws: the status of a call whose share of the memory is full by now: those that came
-    ///   with it had nothing to count when they began.
+    ///   with it had nothing to count when they began. `CancellationError` if its client has left.
     func admit(
         _ bytes: RequestBuffer, _ allowance: Allowance, source: EventSource = .api,
         _ trace: inout RequestTrace
@@ -154,11 +154,14 @@ struct TrackingService: RegistrableRPCService {
             return try self.admitNow(bytes, allowance, source: source, &trace)
         }
         let isBulk = bytes.count >= Ingest.bulkBytes
+        // It waits in the memory, and the edge counts it only until its client leaves.
+        allowance.memory.add(bytes.count)
         return try await withTaskExecutorPreference(isBulk ? self.ingest.bulkThreads : nil) {
             try await self.ingest.admissionTurns.withTurn(
                 in: allowance.line, bytes: bytes.count
             ) {
-                try self.admitNow(bytes, allowance, source: source, &trace)
+                allowance.memory.remove(bytes.count)
+                return try self.admitNow(bytes, allowance, source: source, &trace)
             }
         }
     }
@@ -167,6 +170,7 @@ struct TrackingService: RegistrableRPCService {
         _ bytes: RequestBuffer, _ allowance: Allowance, source: EventSource,
         _ trace: inout RequestTrace
     ) throws -> (AdmittedRequest, RequestSpan?) {
+        if allowance.buffered?.isClosed == true { throw CancellationError() }
         guard !allowance.memory.isFull else { throw ServiceError.overloaded.status }
         let start = MonotonicClock.nanoseconds()
         let (admitted, span, _) = self.ingest.admit(
