@@ -157,6 +157,7 @@ struct EventTranscoderTests {
             (#""occurTime":"1970-01-01T00:00:00Z""#, 0, 0),
             (#""occurTime":"2026-01-31T12:00:00.5+01:30""#, 1_769_855_400, 500_000_000),
             (#""occurTime":"2000-02-29t23:59:59.123456789z""#, 951_868_799, 123_456_789),
+            (#""occurTime":"2026-01-31T12:00:00\u002B01:30""#, 1_769_855_400, 0),
             (#""occurTime":"0001-01-01T00:00:00Z""#, -62_135_596_800, 0),
             (#""occurTime":"9999-12-31T23:59:59Z""#, 253_402_300_799, 0),
             (#""occurTimeMillis":1769860800123"#, 1_769_860_800, 123_000_000),
@@ -254,14 +255,16 @@ struct EventTranscoderTests {
         #expect(Transcoded(try event.jsonString()).event == event)
     }
 
-    @Test("a payload nests as deep as the limit, and not one level more")
+    @Test("a payload nests as deep as the limit; one level more refuses its event alone")
     func depth() {
         func payload(_ levels: Int) -> Transcoded {
             let json = String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
             return Transcoded(#"{"push":{"raw":{"json":\#(json)}}}"#)
         }
         #expect(payload(EventTranscoder.maxDepth).isWhole)
-        #expect(payload(EventTranscoder.maxDepth + 1).jsonFault?.isTooDeep == true)
+        let fault = payload(EventTranscoder.maxDepth + 1).fault
+        #expect(fault?.kind == .size && fault?.field == "push.raw.json")
+        #expect(payload(2 * EventTranscoder.maxDepth).jsonFault?.isTooDeep == true)
         #expect(Transcoded(String(repeating: "[", count: 100_000)).jsonFault?.isTooDeep == true)
     }
 

@@ -21,14 +21,26 @@ internal import Testing
     }
 
     @Test(
-        "a host is a name without its port, in lower case",
+        "a host is a name without its port and the root's dot, in lower case",
         arguments: [
             ("Example.COM:8080", "example.com"), ("example.com", "example.com"), ("", ""),
             ("[::1]:80", "[::1]"), ("[::1]", "[::1]"), ("10.0.0.1", "10.0.0.1"), (":80", ""),
-            ("h:", "h"), ("host1", "host1"),
+            ("h:", "h"), ("host1", "host1"), ("h.example.", "h.example"),
+            ("h.example.:443", "h.example"), (".", ""),
         ])
     func host(_ authority: String, _ name: String) {
         #expect(DoorRequest.name(in: authority) == name)
+    }
+
+    @Test("a request of HTTP/2 may have a host instead of an authority")
+    func hostField() throws {
+        let field = HTTPField(name: try #require(HTTPField.Name("host")), value: "H.example:80")
+        var head = HTTPRequest(
+            method: .get, scheme: "http", authority: nil, path: "/", headerFields: [:])
+        head.headerFields.append(field)
+        #expect(DoorRequest(head, peer: DoorPeer()).host == "h.example")
+        head.authority = "other.example"
+        #expect(DoorRequest(head, peer: DoorPeer()).host == "other.example")
     }
 
     @Test("the time of an answer is written as HTTP wants it")

@@ -25,25 +25,28 @@ struct DoorSwitchTests {
         "the first door that takes a request answers it",
         arguments: [("/r/?id=1", "first"), ("/sightline.v1.A/B", "second"), ("/v1/", "third")])
     func order(_ path: String, _ name: String) async {
-        let answer = await self.doors.answer(DoorRequest(method: .get, path: path))
+        let request = DoorRequest(method: .get, path: path)
+        let answer = await self.doors.choice(for: request).answer(request)
         #expect(answer.body == ByteBuffer(string: name))
     }
 
     @Test("metrics tell Connect and gRPC-Web apart by the content type")
     func names() {
         var request = DoorRequest(method: .post, path: "/sightline.v1.A/B")
-        #expect(self.doors.door(of: request) == .connect)
+        #expect(self.doors.choice(for: request).door == .connect)
         for type in ["application/grpc-web-text", "Application/gRPC-Web+proto; charset=x"] {
             request.headers[.contentType] = type
-            #expect(self.doors.door(of: request) == .grpcWeb, "\(type)")
+            #expect(self.doors.choice(for: request).door == .grpcWeb, "\(type)")
         }
-        #expect(self.doors.door(of: DoorRequest(method: .get, path: "/r/")) == .postback)
-        #expect(DoorSwitch([]).door(of: request) == .other)
+        let postback = DoorRequest(method: .get, path: "/r/")
+        #expect(self.doors.choice(for: postback).door == .postback)
+        #expect(DoorSwitch([]).choice(for: request).door == .other)
     }
 
     @Test("what no door takes is told what this port is")
     func nothing() async {
-        let answer = await DoorSwitch([]).answer(DoorRequest(method: .get, path: "/x\"y"))
+        let request = DoorRequest(method: .get, path: "/x\"y")
+        let answer = await DoorSwitch([]).choice(for: request).answer(request)
         #expect(answer.status == .notFound)
         #expect(answer.headers[.contentType] == "application/problem+json")
         let text = String(buffer: answer.body)

@@ -160,6 +160,26 @@ struct EventsDoorTests {
             violations.first?["description"]?.stringValue?.contains("one of the fields") == true)
     }
 
+    @Test("an event whose payload nests too deep is rejected alone", arguments: ["[]", "lines"])
+    func deepPayload(form: String) async throws {
+        let levels = 150
+        let json = String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
+        let events = [#"{"eventId":"a"}"#, #"{"push":{"raw":{"json":\#(json)}},"eventId":"b"}"#]
+        let answer =
+            form == "lines"
+            ? try await self.post(events.joined(separator: "\n"), type: "application/x-ndjson")
+            : try await self.post("[\(events.joined(separator: ","))]")
+        #expect(answer.status == 200 && answer.json["tally"]?.objectValue?["accepted"] == 1)
+        let result = try #require(answer.results.first)
+        #expect(result["eventId"] == "b" && answer.results.count == 1)
+        guard case .array(let list) = result["violations"] else {
+            Issue.record("no violations")
+            return
+        }
+        #expect(list.first?.objectValue?["code"] == "VIOLATION_CODE_TOO_LARGE")
+        #expect(list.first?.objectValue?["field"] == "push.raw.json")
+    }
+
     @Test("a line that is no JSON is one event that is rejected, with the line's number")
     func badLine() async throws {
         let answer = try await self.post(
@@ -240,6 +260,7 @@ struct EventsDoorTests {
         arguments: [
             ("", "empty"), (" \n", "empty"), (#"{"events":{}}"#, "an array"),
             (#"{"events":[],"source":1}"#, "`source` stands beside"), ("{}{}", "another object"),
+            (#"{"batch":[{}],"events":[{"eventId":"a"}]}"#, "`batch` stands beside"),
         ])
     func wholeRules(body: String, text: String) async throws {
         let answer = try await self.post(body)

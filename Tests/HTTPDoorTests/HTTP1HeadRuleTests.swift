@@ -20,7 +20,7 @@ struct HTTP1HeadRuleTests {
     private static let host = ("Host", "example.com")
     private static let forms = [
         Form(), Form(target: "*"), Form(target: "http://example.com/v1/events?a"),
-        Form(target: "HTTPS://example.com"),
+        Form(target: "HTTPS://example.com"), Form(target: "http://Example.COM/"),
         Form(headers: [Self.host, ("Transfer-Encoding", "Chunked")]),
         Form(version: .http1_0, headers: []),
         Form(headers: [Self.host, ("Transfer-Encoding", "gzip, chunked")], status: 501),

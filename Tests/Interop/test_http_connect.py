@@ -242,6 +242,13 @@ def test_pages_of_a_listed_origin_may_call_and_others_may_not(place):
     assert answer.status_code == 401
     assert answer.headers["access-control-allow-origin"] == ORIGIN
     assert "Origin" in answer.headers["vary"]
+    assert answer.headers["www-authenticate"] == "Bearer"
+    # And so can one of the listener, which the page would else take for a lost connection.
+    for path in (EXPLAIN.path, "/v1/events"):
+        refused = httpx.post(place.server.http + path, content=bytes(2 << 20), headers={
+            "content-type": "application/json", "origin": ORIGIN})
+        assert refused.status_code == 413
+        assert refused.headers["access-control-allow-origin"] == ORIGIN
 
 
 # The vectors

@@ -284,6 +284,11 @@ def test_continue_is_said_to_who_waits_for_it(shared):
         connection.send(NOWHERE, b"Content-Length: %d\r\nExpect: 100-continue\r\n\r\n"
                         % (BODY_BYTES + 1))
         assert connection.answer()[0] == 413
+    # A client of HTTP/1.0 would take it for the answer.
+    with Connection(shared) as connection:
+        connection.send(b"POST /nowhere HTTP/1.0\r\nContent-Length: 2\r\n"
+                        b"Expect: 100-continue\r\n\r\nok")
+        assert connection.answer()[0] == 404
 
 
 @pytest.mark.parametrize("is_chunked", [False, True])

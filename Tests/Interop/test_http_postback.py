@@ -32,6 +32,7 @@ SENDERS = 8
 SDK_SECONDS = 5
 # What an SDK takes for a reason to send again.
 AGAIN = {408, 503, 504}
+EXPIRES = "Thu, 01 Jan 2099 00:00:00 GMT"
 
 
 def headers(agent: str) -> dict[str, str]:
@@ -99,6 +100,7 @@ class Adobe:
                     self.send_header("Location", "https://shop.example/")
                 self.send_header("Content-Length", "5")
                 self.send_header("X-Adobe", "1")
+                self.send_header("Expires", EXPIRES)
                 self.end_headers()
                 if self.command != "HEAD":
                     self.wfile.write(b"adobe")
@@ -362,6 +364,9 @@ def test_with_a_mirror_adobe_gets_what_it_would_have_got(make_server, adobe, see
         answer = ask(port, target, method, agent=agent, body=body.decode() or None)
         assert (answer.status, answer.body) == (adobe.status, b"adobe")
         assert answer.fields["x-adobe"] == "1"
+        # D69: as it is, so that a browser keeps what Adobe lets it keep.
+        assert answer.fields["expires"] == EXPIRES
+        assert not {"cache-control", "x-content-type-options"} & answer.fields.keys()
         sent.append((method, target, agent, "application/json", adobe.address, body))
     for method, target in [("POST", "/rest/head/mobileAppV5/k/subscriptions/1"),
                            ("GET", "/r/?id=h1,2,d57ff6&p1=a%20b"), ("HEAD", "/r/test")]:

@@ -49,12 +49,18 @@ extension SourceRules {
                 "when a log record is due; the letters that it counts are told at the latest at "
                 + "the stop"
         ],
+        "Edge/HTTPDoor/Listener/HTTP1Handler.swift": [
+            "if let waiting, waiting.end <= deadline { return }":
+                "a connection's timer, by a clock that cannot be set",
+            "guard self.waitingEnd.deadline <= context.eventLoop.now else {":
+                "a connection's timer, by a clock that cannot be set",
+        ],
         "Edge/Operations/Quarantine/QuarantineFile+Room.swift": [
             "sql: \"SELECT id FROM events WHERE receive_time < ? ORDER BY receive_time LIMIT":
                 "the time is the retention clock's"
         ],
         "Server/TrackingServer/Ingest/RequestIntake.swift": [
-            "var needsRest: Bool { self.bytesSinceRest >= Self.maxHeldBytes }":
+            "var needsRest: Bool { self.bytesSinceRest >= Self.restBytes }":
                 "a number of bytes"
         ],
         "Sinks/CampaignSink/CampaignSink.swift": [

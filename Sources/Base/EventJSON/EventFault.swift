@@ -13,6 +13,8 @@ package struct EventFault: Error, Equatable, CustomStringConvertible {
         case range
         /// A field that is there twice, or beside another one of its oneof.
         case conflict
+        /// A payload that nests too deep.
+        case size
     }
 
     /// What kind of fault it is.

@@ -226,7 +226,11 @@ extension EventTranscoder {
     private mutating func time() throws(EventFailure) -> EventTime {
         let place = self.cursor.offset
         let text = try self.string(Self.timeRule)
-        if !text.isEscaped, let time = EventTime(text: text.bytes) { return time }
+        // Some writers escape the `+` of a zone.
+        let time =
+            text.isEscaped
+            ? text.unescaped.withUnsafeBytes { EventTime(text: $0) } : EventTime(text: text.bytes)
+        if let time { return time }
         self.cursor.move(to: place)
         throw self.misfit(Self.timeRule, .format)
     }
@@ -248,6 +252,10 @@ extension EventTranscoder {
             var payload = JSONCursor(self.document, Self.passed, from: place)
             do throws(JSONFault) {
                 try payload.pass()
+            } catch  where error.isTooDeep {
+                // As with the payload's other limits, only its event is refused.
+                let seen = "nested deeper than \(Self.maxDepth) levels"
+                throw .event(EventFault(.size, seen: seen, wanted: Self.jsonRule))
             } catch {
                 throw .json(error)
             }

@@ -77,6 +77,11 @@ package struct EventTranscoder {
         }
     }
 
+    /// Whether an event has a field of this name.
+    package func isField(_ name: JSONCursor.Text) -> Bool {
+        self.place(of: name, in: self.table.messages[0]) != nil
+    }
+
     /// Passes over a value, and finds the id of an event that cannot be read.
     private mutating func pass(from place: Int) throws(JSONFault) -> String {
         var cursor = JSONCursor(self.document, Self.passedEvent, from: place)

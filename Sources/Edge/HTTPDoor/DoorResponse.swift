@@ -10,6 +10,8 @@ package struct DoorResponse: Sendable {
     package var headers: HTTPFields
     /// The body.
     package var body: ByteBuffer
+    /// Whether it is another server's: the listener adds nothing that this one has left out.
+    package var isPassedOn = false
 
     /// Creates a response.
     package init(

@@ -65,6 +65,9 @@ struct ConnectDoorTests {
         let response = await self.door(calls).answer(
             DoorRequest(method: method, path: Sent.explain))
         #expect(response.status.code == 405 && response.headers[.allow] == "GET, POST")
+        let recording = await self.door(calls).answer(
+            DoorRequest(method: method, path: "/sightline.v1.TrackingService/RecordEvents"))
+        #expect(recording.status.code == 405 && recording.headers[.allow] == "POST")
         #expect(calls.calls.isEmpty)
     }
 

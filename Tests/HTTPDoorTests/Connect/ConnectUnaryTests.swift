@@ -157,6 +157,7 @@ struct ConnectUnaryTests {
         let response = await self.door(ConnectCalls(error)).answer(
             Sent.post(Sent.explain, "application/proto", []))
         #expect(response.status.code == 429)
+        #expect(response.headers[.retryAfter] == "2")
         #expect(response.headers[.contentType] == "application/json")
         #expect(response.headers[named: "trailer-grpc-status-details-bin"] == nil)
         let body = try response.json()

@@ -43,8 +43,13 @@ package struct ConnectDoor: DoorHandler {
     package func answer(_ request: DoorRequest) async -> DoorResponse {
         if let preflight = self.crossOrigin.preflight(request) { return preflight }
         var response = await self.response(to: request)
-        self.crossOrigin.allow(&response, for: request)
+        self.allow(&response, for: request)
         return response
+    }
+
+    /// Lets a page of an allowed origin read an answer.
+    package func allow(_ response: inout DoorResponse, for request: DoorRequest) {
+        self.crossOrigin.allow(&response, for: request)
     }
 
     private func response(to request: DoorRequest) async -> DoorResponse {
@@ -55,9 +60,10 @@ package struct ConnectDoor: DoorHandler {
             let fix =
                 request.method == .options
                 ? "a page may call if http.cors_origins lists its origin" : "call by POST"
+            let reads = (try? ConnectMethod.at(request.path))?.hasNoSideEffects ?? true
             return .words(
                 .methodNotAllowed, "\(ConnectRefusal.shown(request.method.rawValue)): \(fix)",
-                [.allow: "GET, POST"])
+                [.allow: reads ? "GET, POST" : "POST"])
         }
         let type = MediaType(of: request.headers)
         if let codec = MessageCodec(type) {

@@ -24,11 +24,16 @@ struct ConnectUnary: Sendable {
                     "\"\(ConnectRefusal.shown(version))\" is unknown: send 1, or leave it out")
             }
             if let refusal = self.refusal(of: request) { return Self.failure(refusal) }
-            let isCompressed = request.headers[.contentEncoding] != nil
-            let body = try await self.run(inBulk: isCompressed) { () throws(ConnectRefusal) in
-                try DoorBody.body(of: request, maxBytes: codec.maxBytes)
+            let isLong =
+                request.headers[.contentEncoding] != nil
+                || (codec == .json && request.body.readableBytes >= Self.bulkBytes)
+            // Inflated and decoded at once: an inflated text that waited for that counts nowhere.
+            let message = try await self.run(inBulk: isLong) { () throws(ConnectRefusal) in
+                if Task.isCancelled { throw .internalFailure }
+                return try codec.request(
+                    try DoorBody.body(of: request, maxBytes: codec.maxBytes), of: method)
             }
-            return try await self.call(method, body, codec: codec, of: request)
+            return try await self.call(method, message, codec: codec, of: request)
         } catch { return Self.failure(error.answer) }
     }
 
@@ -46,8 +51,8 @@ struct ConnectUnary: Sendable {
             guard let codec = query.encoding.flatMap(MessageCodec.init(rawValue:)) else {
                 return .words(.unsupportedMediaType, "query: send encoding=json or encoding=proto")
             }
-            let body = try query.decoded(maxBytes: codec.maxBytes)
-            var response = try await self.call(method, body, codec: codec, of: request)
+            let message = try codec.request(try query.decoded(maxBytes: codec.maxBytes), of: method)
+            var response = try await self.call(method, message, codec: codec, of: request)
             // It is one tenant's, and tells of now.
             response.headers[.cacheControl] = "no-store"
             return response
@@ -76,19 +81,18 @@ struct ConnectUnary: Sendable {
     }
 
     private func call(
-        _ method: ConnectMethod, _ body: ByteBuffer, codec: MessageCodec, of request: DoorRequest
+        _ method: ConnectMethod, _ message: ByteBuffer, codec: MessageCodec,
+        of request: DoorRequest
     ) async throws(ConnectRefusal) -> DoorResponse {
         let metadata = try Self.metadata(of: request)
-        let message = try await self.coded(body, by: codec) { body throws(ConnectRefusal) in
-            try codec.request(body, of: method)
-        }
         let answer = await self.calls.serve(
             DoorCall(
                 method: method.descriptor, metadata: metadata, message: message,
                 peer: request.peer))
         guard answer.status.code == .ok else { return Self.failure(answer) }
         guard let message = answer.message else { throw .internalFailure }
-        let text = try await self.coded(message, by: codec) { message throws(ConnectRefusal) in
+        let isLong = codec == .json && message.readableBytes >= Self.bulkBytes
+        let text = try await self.run(inBulk: isLong) { () throws(ConnectRefusal) in
             try codec.body(of: message, of: method)
         }
         var response = DoorResponse(
@@ -98,16 +102,6 @@ struct ConnectUnary: Sendable {
     }
 
     /// Decodes or writes a message where it delays no other call.
-    private func coded(
-        _ bytes: ByteBuffer, by codec: MessageCodec,
-        _ work: @Sendable (ByteBuffer) throws(ConnectRefusal) -> ByteBuffer
-    ) async throws(ConnectRefusal) -> ByteBuffer {
-        let isLong = codec == .json && bytes.readableBytes >= Self.bulkBytes
-        return try await self.run(inBulk: isLong) { () throws(ConnectRefusal) in
-            try work(bytes)
-        }
-    }
-
     private func run(
         inBulk: Bool, _ work: @Sendable () throws(ConnectRefusal) -> ByteBuffer
     ) async throws(ConnectRefusal) -> ByteBuffer {
@@ -134,6 +128,7 @@ struct ConnectUnary: Sendable {
             status: ConnectCode.of(answer.status.code).status,
             headers: [.contentType: MessageCodec.json.contentType, .cacheControl: "no-store"],
             body: ConnectErrorBody(answer).bytes)
+        response.headers.append(contentsOf: Problem(answer).fields)
         response.add(trailers: answer.metadata)
         return response
     }

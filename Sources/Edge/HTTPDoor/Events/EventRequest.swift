@@ -83,7 +83,7 @@ struct EventRequest {
     ) throws(DocumentFailure) {
         if transcoder.cursor.start() == UInt8(ascii: "[") {
             try self.readList(&transcoder)
-        } else if self.hasList(transcoder.cursor) {
+        } else if self.hasList(transcoder) {
             try self.readObject(&transcoder)
         } else {
             try self.readEvent(&transcoder)
@@ -99,14 +99,21 @@ struct EventRequest {
         }
     }
 
-    /// Whether a document is an object whose first member is the list of events.
-    private func hasList(_ cursor: JSONCursor) -> Bool {
-        var cursor = cursor
+    /// Whether a document is an object with the list of events, and not an event: that begins with
+    /// one of its fields.
+    private func hasList(_ transcoder: EventTranscoder) -> Bool {
+        var cursor = transcoder.cursor
         guard cursor.start() == UInt8(ascii: "{") else { return false }
         do throws(JSONFault) {
             try cursor.enter(depth: 1)
-            guard let name = try cursor.nextName(isFirst: true) else { return false }
-            return name.unescaped.elementsEqual(Self.list.utf8)
+            var isFirst = true
+            while let name = try cursor.nextName(isFirst: isFirst) {
+                isFirst = false
+                if name.unescaped.elementsEqual(Self.list.utf8) { return true }
+                if transcoder.isField(name) { return false }
+                try cursor.pass(depth: 1)
+            }
+            return false
         } catch {
             // What is wrong is told by whoever reads the event.
             return false
@@ -114,10 +121,11 @@ struct EventRequest {
     }
 
     private mutating func readObject(_ transcoder: inout EventTranscoder) throws(DocumentFailure) {
-        try Self.json(&transcoder.cursor) { cursor throws(JSONFault) in
+        let first = try Self.json(&transcoder.cursor) { cursor throws(JSONFault) in
             try cursor.enter(depth: 1)
-            _ = try cursor.nextName(isFirst: true)
+            return try cursor.nextName(isFirst: true)
         }
+        if let first, !first.unescaped.elementsEqual(Self.list.utf8) { throw Self.beside(first) }
         guard transcoder.cursor.start() == UInt8(ascii: "[") else {
             throw .problem(.malformed("`\(Self.list)` has to be an array of events"))
         }
@@ -125,9 +133,13 @@ struct EventRequest {
         let other = try Self.json(&transcoder.cursor) { cursor throws(JSONFault) in
             try cursor.nextName(isFirst: false)
         }
-        guard let other else { return }
+        if let other { throw Self.beside(other) }
+    }
+
+    /// The refusal of a member beside the list.
+    private static func beside(_ other: JSONCursor.Text) -> DocumentFailure {
         let name = String(decoding: other.unescaped, as: UTF8.self)
-        throw .problem(
+        return .problem(
             .malformed(
                 "`\(JSONValue.keyName(name).printable)` stands beside `\(Self.list)`, which has "
                     + "to be alone: send the events, and nothing else"))
@@ -252,6 +264,7 @@ extension EventRequest.Fault {
             case .format: .format
             case .range: .range
             case .conflict: .conflict
+            case .size: .tooLarge
             }
     }
 

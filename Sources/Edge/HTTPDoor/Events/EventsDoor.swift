@@ -51,8 +51,13 @@ package struct EventsDoor: DoorHandler {
     package func answer(_ request: DoorRequest) async -> DoorResponse {
         if let preflight = self.crossOrigin.preflight(request) { return preflight }
         var response = await self.response(to: request)
-        self.crossOrigin.allow(&response, for: request)
+        self.allow(&response, for: request)
         return response
+    }
+
+    /// Lets a page of an allowed origin read an answer.
+    package func allow(_ response: inout DoorResponse, for request: DoorRequest) {
+        self.crossOrigin.allow(&response, for: request)
     }
 
     private func response(to request: DoorRequest) async -> DoorResponse {

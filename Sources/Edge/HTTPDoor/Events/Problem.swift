@@ -63,6 +63,14 @@ package struct Problem: Error, Sendable, Equatable {
         return words.prefix(1).uppercased() + words.dropFirst()
     }
 
+    /// The header fields, also of an answer in another form: how long to wait, and those of its
+    /// own.
+    var fields: HTTPFields {
+        var fields = self.headers
+        if let retryDelay { fields[.retryAfter] = "\(retryDelay.secondsToWait)" }
+        return fields
+    }
+
     /// The answer.
     package func response() -> DoorResponse {
         var members: JSONObject = [
@@ -82,12 +90,9 @@ package struct Problem: Error, Sendable, Equatable {
             members["offset"] = .integer(Int64(place.offset))
             members["line"] = .integer(Int64(place.line))
         }
-        var headers = self.headers
+        var headers = self.fields
         headers[.contentType] = Self.mediaType
         headers[.cacheControl] = "no-store"
-        if let retryDelay {
-            headers[.retryAfter] = "\(retryDelay.secondsToWait)"
-        }
         return DoorResponse(
             status: self.status, headers: headers,
             body: ByteBuffer(string: JSONValue.object(members).text + "\n"))

@@ -28,22 +28,33 @@ package struct DoorSwitch: Sendable {
     /// Creates a switch; of two doors that take a request, the first one gets it.
     package init(_ rows: [Row]) { self.rows = rows }
 
-    /// The door that takes a request.
-    package func door(of request: DoorRequest) -> Door {
-        self.row(of: request)?.name(request) ?? .other
+    /// Who answers a request, found once: its door, or none.
+    package func choice(for request: DoorRequest) -> Choice {
+        guard let row = self.rows.first(where: { $0.handler.takes(request) }) else {
+            return Choice(door: .other, handler: nil)
+        }
+        return Choice(door: row.name(request), handler: row.handler)
     }
 
-    /// The answer to a request.
-    package func answer(_ request: DoorRequest) async -> DoorResponse {
-        if let row = self.row(of: request) { return await row.handler.answer(request) }
-        return .problem(
-            .notFound,
-            "this is the HTTP port of Sightline, and nothing is at this path: events go to "
-                + "POST /v1/events, and GET /v1/openapi.json describes them; methods of gRPC are "
-                + "at POST /sightline.v1.TrackingService/… in Connect or gRPC-Web")
-    }
+    /// A door that takes a request, or that none does.
+    package struct Choice: Sendable {
+        /// Its name in metrics.
+        package let door: Door
+        fileprivate let handler: (any DoorHandler)?
 
-    private func row(of request: DoorRequest) -> Row? {
-        self.rows.first { $0.handler.takes(request) }
+        /// Lets a page read an answer of the listener to that request.
+        package func allow(_ response: inout DoorResponse, for request: DoorRequest) {
+            self.handler?.allow(&response, for: request)
+        }
+
+        /// The answer to the request that it was chosen for.
+        package func answer(_ request: DoorRequest) async -> DoorResponse {
+            if let handler { return await handler.answer(request) }
+            return .problem(
+                .notFound,
+                "this is the HTTP port of Sightline, and nothing is at this path: events go to "
+                    + "POST /v1/events, and GET /v1/openapi.json describes them; methods of gRPC "
+                    + "are at POST /sightline.v1.TrackingService/… in Connect or gRPC-Web")
+        }
     }
 }

@@ -75,8 +75,10 @@ final class HTTP1Handler: ChannelDuplexHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch self.unwrapInboundIn(data) {
-        case .head(let head):
+        case .head(var head):
             guard self.phase == .waiting else { return }
+            // It does not know `100 Continue` (RFC 9110, section 10.1.1).
+            if head.version == .http1_0 { head.headers.remove(name: "expect") }
             self.phase = .busy
             if HTTP1HeadRule.isLast(head) { self.isLast = true }
             if let refusal = HTTP1HeadRule.refusal(of: head) {
@@ -163,6 +165,7 @@ final class HTTP1Handler: ChannelDuplexHandler {
                 door: .other, status: answer.status.code, receivedBytes: 0,
                 sentBytes: answer.body.readableBytes, nanoseconds: 0))
         var headers = HTTPHeaders(answer.headers.map { ($0.name.rawName, $0.value) })
+        headers.add(name: "date", value: HTTPDate.text())
         headers.add(name: "content-length", value: "\(answer.body.readableBytes)")
         headers.add(name: "connection", value: "close")
         let head = HTTPResponseHead(

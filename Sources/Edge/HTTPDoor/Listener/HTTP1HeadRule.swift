@@ -46,7 +46,12 @@ enum HTTP1HeadRule {
         let authority = target.utf8.dropFirst(scheme.utf8.count).prefix {
             $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?")
         }
-        return authority.elementsEqual(host.utf8)
+        // A host has no case (RFC 9110, section 4.2.3).
+        return authority.elementsEqual(host.utf8) { Self.lowercase($0) == Self.lowercase($1) }
+    }
+
+    private static func lowercase(_ byte: UInt8) -> UInt8 {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
     }
 
     /// Whether the connection ends with the answer: the client wants that, or it asks for another

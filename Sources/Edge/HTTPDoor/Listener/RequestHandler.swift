@@ -29,6 +29,8 @@ final class RequestHandler: ChannelInboundHandler {
     private let isStream: Bool
     private var phase = Phase.waiting
     private var request: DoorRequest?
+    /// Who answers it.
+    private var choice: DoorSwitch.Choice?
     /// The bytes of the request that wait.
     private var buffered: BufferedCall?
     private var start = NIODeadline.uptimeNanoseconds(0)
@@ -81,11 +83,13 @@ final class RequestHandler: ChannelInboundHandler {
         self.start = context.eventLoop.now
         let buffered = self.port.limits.buffered.open(on: self.connection.shares)
         self.buffered = buffered
-        self.request = DoorRequest(
+        let request = DoorRequest(
             head,
             peer: DoorPeer(
                 address: self.connection.address, certificate: self.connection.certificate,
                 shares: self.connection.shares, callMetadata: buffered.metadata))
+        self.choice = self.port.doors.choice(for: request)
+        self.request = request
         if let refusal = self.refusal(of: head.headerFields) {
             return self.refuse(refusal, context)
         }
@@ -146,15 +150,15 @@ final class RequestHandler: ChannelInboundHandler {
     // MARK: Answers
 
     private func answer(_ context: ChannelHandlerContext) {
-        guard let request = self.request else { return }
+        guard let request = self.request, let choice = self.choice else { return }
         self.phase = .answering
         self.bodyTimer?.cancel()
-        let (doors, loop) = (self.port.doors, context.eventLoop)
+        let loop = context.eventLoop
         let own = NIOLoopBound((self, context), eventLoop: loop)
         self.work = Task {
             // Its client went away while it waited for a thread.
             if Task.isCancelled { return }
-            let response = await doors.answer(request)
+            let response = await choice.answer(request)
             loop.execute {
                 let (handler, context) = own.value
                 if handler.phase == .answering { handler.write(response, context) }
@@ -172,11 +176,12 @@ final class RequestHandler: ChannelInboundHandler {
     private func write(
         _ response: DoorResponse, _ context: ChannelHandlerContext, isWhole: Bool = true
     ) {
-        let (response, release) = self.held(response)
+        var (response, release) = self.held(response)
+        if let request = self.request { self.choice?.allow(&response, for: request) }
         let isHead = self.request?.method == .head
         let sendsBody = !isHead && response.body.readableBytes > 0
         let tally = DoorTally(
-            door: self.request.map(self.port.doors.door) ?? .other,
+            door: self.choice?.door ?? .other,
             status: response.status.code,
             receivedBytes: self.request?.body.readableBytes ?? 0,
             sentBytes: sendsBody ? response.body.readableBytes : 0,
@@ -243,10 +248,12 @@ final class RequestHandler: ChannelInboundHandler {
         if hasBody, !hasLength {
             head.headerFields[.contentLength] = "\(response.body.readableBytes)"
         }
-        head.headerFields[.date] = HTTPDate.text()
-        head.headerFields[.xContentTypeOptions] = "nosniff"
-        if !head.headerFields.contains(.cacheControl) {
-            head.headerFields[.cacheControl] = "no-store"
+        if !head.headerFields.contains(.date) { head.headerFields[.date] = HTTPDate.text() }
+        if !response.isPassedOn {
+            head.headerFields[.xContentTypeOptions] = "nosniff"
+            if !head.headerFields.contains(.cacheControl) {
+                head.headerFields[.cacheControl] = "no-store"
+            }
         }
         if !self.isStream, !isWhole { head.headerFields[.connection] = "close" }
         guard self.isStream else { return head }
@@ -278,6 +285,7 @@ final class RequestHandler: ChannelInboundHandler {
     private func finishRequest() {
         self.bodyTimer = nil
         self.request = nil
+        self.choice = nil
         self.work = nil
         self.buffered?.close()
         self.buffered = nil
@@ -288,7 +296,7 @@ final class RequestHandler: ChannelInboundHandler {
         if let request = self.request, self.phase == .reading || self.phase == .answering {
             self.port.count(
                 DoorTally(
-                    door: self.port.doors.door(of: request), status: nil,
+                    door: self.choice?.door ?? .other, status: nil,
                     receivedBytes: request.body.readableBytes, sentBytes: 0,
                     nanoseconds: (NIODeadline.now() - self.start).nanoseconds))
         }
