@@ -4,9 +4,11 @@ import asyncio
 import time
 from asyncio import wrap_future
 from collections import Counter
+from collections.abc import Awaitable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from itertools import accumulate
+from typing import Any
 
 from .configuration import Configuration
 from .lock import Refused
@@ -45,6 +47,11 @@ class Lake:
         # Behind what an earlier stream has under way.
         return await wrap_future(self._staging.submit(self.stage.position, app))
 
+    def end(self, app: str, stream: object) -> None:
+        """Adds nothing more from a stream that is over."""
+        if self._streams.get(app) is stream:
+            del self._streams[app]
+
     async def add(self, app: str, stream: object, request: bytes, end: Position) -> None:
         """Makes a batch durable, once there is room; raises as Stage.add, or Superseded."""
         async with self._has_room:
@@ -67,7 +74,8 @@ class Lake:
             if hours == 0:
                 await self._vacuum()
         self._values["erasures_total"] += 1
-        until = erased and erased + 3600 * hours + self.configuration.tidy_seconds
+        # Looked for once in that time, behind what is tidied up then.
+        until = erased and erased + 3600 * hours + 2 * self.configuration.tidy_seconds
         return count, until if hours and until and until > time.time() else None
 
     async def publish_regularly(self) -> None:
@@ -115,31 +123,37 @@ class Lake:
     async def tidy_regularly(self) -> None:
         """Compacts files, and removes those that no version has any more; raises Refused."""
         while True:
-            try:
-                await self._compact()
-                async with self._rewriting:
-                    await self._vacuum()
-            except Refused:
-                raise
-            except Exception as error:
-                log("warning", "the table cannot be tidied up", error=type(error).__name__)
+            # First what makes room, and removes who was erased, whatever becomes of the rest.
+            await self._tidy(self._vacuum())
+            for partition in await self._tidy(self._small_partitions()) or ():
+                await self._tidy(self._compact(*partition))
+            self._values["last_compaction_timestamp_seconds"] = time.time()
             await asyncio.sleep(self.configuration.tidy_seconds)
 
-    async def _compact(self) -> None:
-        """A day that is over is sorted; to it hardly anything is added any more."""
-        size, today = self.configuration.file_bytes, time.strftime("%Y-%m-%d", time.gmtime())
+    async def _tidy(self, work: Awaitable[Any]) -> Any:
+        try:
+            async with self._rewriting:
+                return await work
+        except Refused:
+            raise
+        except Exception as error:
+            log("warning", "the table cannot be tidied up", error=type(error).__name__)
+
+    async def _small_partitions(self) -> list[tuple[str, str]]:
+        """Tenant and day of those with more than one small file."""
         files = await wrap_future(self._tidying.submit(self.table.files))
         self._values["files"] = len(files)
         self._values["table_bytes"] = sum(file["size_bytes"] for file in files)
+        limit = self.configuration.file_bytes // 2
         small = Counter((file["partition.tenant"], str(file["partition.receive_date"]))
-                        for file in files if file["size_bytes"] < size // 2)
-        for (tenant, day), count in small.items():
-            if count > 1:
-                async with self._rewriting:
-                    await wrap_future(self._tidying.submit(
-                        self.table.compact, tenant, day, size, day < today))
-                self._values["compactions_total"] += 1
-        self._values["last_compaction_timestamp_seconds"] = time.time()
+                        for file in files if file["size_bytes"] < limit)
+        return [partition for partition, count in small.items() if count > 1]
+
+    async def _compact(self, tenant: str, day: str) -> None:
+        """A day that is over is sorted; to it hardly anything is added any more."""
+        size, today = self.configuration.file_bytes, time.strftime("%Y-%m-%d", time.gmtime())
+        await wrap_future(self._tidying.submit(self.table.compact, tenant, day, size, day < today))
+        self._values["compactions_total"] += 1
 
     async def _vacuum(self) -> None:
         """Without a retention, a commit under way would lose its files: so it goes between two."""

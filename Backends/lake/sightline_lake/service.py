@@ -69,6 +69,8 @@ class Service:
             await context.abort(code, str(error))
         finally:
             draining.cancel()
+            # What waits for room may be of somebody who is erased meanwhile: it comes again.
+            self.lake.end(stream.app, stream)
 
 
 class Stream:

@@ -59,11 +59,11 @@ class Stage:
         part = hits.records(request)
         file = self.opened.get(app)
         if file is None:
-            self._number += 1
-            path = self.folder / f"{self._number:016}.staged"
+            path = self.folder / f"{self._number + 1:016}.staged"
             file = StagedFile(path, app, self.position(app))
         before = file.size
         file.add(request, end, part, self.bytes <= 2 * self.limit)
+        self._number = max(self._number, int(file.path.stem))
         self.bytes += file.size - before
         self.opened[app], self._ends[app] = file, end
         if file.size >= self.limit:

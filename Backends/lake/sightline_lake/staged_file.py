@@ -56,6 +56,12 @@ class StagedFile:
         entry = first + self._entry(request, end)
         # Not at the file's end: what a failed write has left there is written over.
         with open(self.path, "r+b" if self.size else "wb", buffering=0) as file:
+            if first:  # Its name lasts before it holds anything, or it might come back later.
+                folder = os.open(self.path.parent, os.O_RDONLY)
+                try:
+                    os.fsync(folder)
+                finally:
+                    os.close(folder)
             file.seek(self.size)
             try:
                 if file.write(entry) != len(entry):
@@ -65,12 +71,6 @@ class StagedFile:
                 file.truncate(self.size)
                 os.fsync(file.fileno())
                 raise
-        if first:  # Its name has to last too.
-            folder = os.open(self.path.parent, os.O_RDONLY)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
         self.size, self.end = self.size + len(entry), end
         self.parts = [*self.parts, part] if is_held and self.parts is not None else None
 

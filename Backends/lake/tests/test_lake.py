@@ -148,7 +148,7 @@ def test_an_earlier_stream_adds_nothing(make):
 
 
 @pytest.mark.parametrize("hours, until, after", [
-    (720, 1_000 + 720 * 3600 + 60, []),
+    (720, 1_000 + 720 * 3600 + 120, []),
     (0, None, [("vacuum", 0)]),
 ])
 def test_an_erasure_comes_after_what_is_staged(make, monkeypatch, hours, until, after):
@@ -159,6 +159,42 @@ def test_an_erasure_comes_after_what_is_staged(make, monkeypatch, hours, until, 
         await add(lake, 1)
         assert await lake.erase("acme", ["x"]) == (1, until)
         assert lake.table.commits == [["h1"], ("acme", ["x"]), *after]
+
+    asyncio.run(run())
+
+
+def test_a_partition_that_cannot_be_compacted_holds_up_no_other_and_no_removal(make, monkeypatch):
+    async def run():
+        lake = make(tidy_seconds=3600)
+        lake.table.file_list = [
+            {"size_bytes": 1, "partition.tenant": tenant, "partition.receive_date": "2020-01-01"}
+            for tenant in ("a", "a", "b", "b")]
+        compact = lake.table.compact
+        monkeypatch.setattr(lake.table, "compact", lambda tenant, *rest: compact(
+            tenant, *rest) if tenant == "b" else open("/nowhere"))
+        task = asyncio.ensure_future(lake.tidy_regularly())
+        while not lake.figures()["last_compaction_timestamp_seconds"]:
+            await asyncio.sleep(0)
+        task.cancel()
+        assert lake.table.commits == [("vacuum", 168)]
+        assert [tenant for tenant, *_ in lake.table.compacted] == ["b"]
+
+    asyncio.run(run())
+
+
+def test_a_batch_that_waits_for_room_is_not_added_once_its_stream_is_over(make):
+    async def run():
+        lake = make(stage_bytes=1)
+        await lake.begin(APP, "stream")
+        await lake.add(APP, "stream", request(1, [record(1)]), Position(1, 0, 7))
+        waiting = asyncio.ensure_future(
+            lake.add(APP, "stream", request(2, [record(2)]), Position(2, 0, 7)))
+        await asyncio.sleep(0)
+        lake.end(APP, "stream")
+        await lake.erase("acme", ["x"])
+        with pytest.raises(Superseded):
+            await waiting
+        assert lake.table.commits == [["h1"], ("acme", ["x"])]
 
     asyncio.run(run())
 
@@ -176,7 +212,7 @@ def test_small_files_of_a_partition_are_compacted_and_of_past_days_sorted(make):
             file(small, "2020-01-02"), file(large, "2020-01-02"), file(large, "2020-01-02"),
             file(small, "2020-01-02", "other")]
         task = asyncio.ensure_future(lake.tidy_regularly())
-        while not lake.table.commits:
+        while not lake.figures()["last_compaction_timestamp_seconds"]:
             await asyncio.sleep(0)
         task.cancel()
         assert lake.table.compacted == [("acme", "2020-01-01", 2_000_000, True),

@@ -20,7 +20,7 @@ class FakeLake:
     """Waits before each answer, and fails if it is to."""
 
     def __init__(self, error=None, turns=0):
-        self.error, self.turns, self.asked = error, turns, []
+        self.error, self.turns, self.asked, self.ended = error, turns, [], []
 
     async def answer(self, asked, value):
         self.asked.append(asked)
@@ -32,6 +32,9 @@ class FakeLake:
 
     async def begin(self, app, stream):
         return Position(3, 4, 5) if app == "j/s" else None
+
+    def end(self, app, stream):
+        self.ended.append(app)
 
     async def add(self, app, stream, content, end):
         await self.answer((app, end), None)
@@ -77,6 +80,12 @@ def test_what_takes_long_asks_for_time(monkeypatch, content, kind):
     kinds = [answer.WhichOneof("message") for answer in answers(FakeLake(turns=3), HELLO, content)]
     assert kinds[:2] == ["welcome", "busy"] and kinds[-1] == kind
     assert set(kinds[1:-1]) == {"busy"}
+
+
+def test_a_stream_that_is_over_is_told_to_the_lake():
+    lake = FakeLake()
+    answers(lake, HELLO)
+    assert lake.ended == ["j/s"]
 
 
 def test_an_erasure_tells_what_it_did():

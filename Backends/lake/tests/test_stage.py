@@ -32,6 +32,26 @@ def subjects(files):
             for hit in part.to_pylist()]
 
 
+def test_a_folder_that_cannot_be_synced_leaves_no_other_file_of_the_same_hits(
+        tmp_path, monkeypatch):
+    stage, sync, failures = open_stage(tmp_path / "s"), os.fsync, [True] * 5
+
+    def fail(descriptor):
+        if os.path.isdir(f"/proc/self/fd/{descriptor}") and failures:
+            failures.pop()
+            raise OSError(errno.EIO, "")
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fail)
+    for _ in range(5):
+        with pytest.raises(OSError):
+            add(stage, 1)
+    assert add(stage, 1) == 1
+    assert len(list((tmp_path / "s").iterdir())) == 1
+    again = open_stage(tmp_path / "s")
+    assert again.position(APP) == end(1) and subjects(again.seal()) == ["h1"]
+
+
 @pytest.mark.parametrize("limit, files", [(LIMIT, 1), (1, 3)])
 def test_what_is_added_is_read_again(tmp_path, limit, files):
     stage = open_stage(tmp_path / "s", limit=limit)

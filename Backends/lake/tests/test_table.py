@@ -187,8 +187,9 @@ def test_who_is_erased_is_in_no_file_of_the_folder(place, monkeypatch):
     assert len(holding(place.table, "someone")) == 3
     count, first = table.erase("acme", ["hash-of-it", "someone"])
     assert count == 3 and first is not None
-    # Asked again, it deletes nothing, and knows when it did.
+    # Asked again, it deletes nothing, and knows when it did: also once there is one more hash.
     assert table.erase("acme", ["someone", "hash-of-it"]) == (0, first)
+    assert table.erase("acme", ["another-hash", "someone", "hash-of-it"]) == (0, first)
     assert table.erase("acme", ["nobody"]) == (0, None)
     assert [row["tenant"] for row in place.rows() if row["subject_id"] == "someone"] == ["o'ther"]
     assert table.erase("o'ther", ["someone"])[0] == 1
