@@ -257,7 +257,7 @@ let edges: [Target] = [
     .target(
         name: "AdminServer",
         dependencies: [
-            "AdminProtocol", "ConfigurationKeys", "DeliveryDiagnosis", "Operations",
+            "AdminProtocol", "ConfigurationKeys", "Credentials", "DeliveryDiagnosis", "Operations",
             "SightlineProtos", "Telemetry",
         ]
             + hits

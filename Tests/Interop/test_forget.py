@@ -291,6 +291,15 @@ def test_a_recipient_is_charged_to_the_quota_and_logged_without_its_id(make_serv
     assert gone.rstrip("-") not in told
 
 
+@pytest.mark.parametrize("tenant", ["Default", "default ", ""])
+def test_nobody_of_a_tenant_that_cannot_exist_is_forgotten(make_server, tenant):
+    server = make_server().start()
+    failed = run("forget", "--data-dir", server.directory, "--tenant", tenant, "--subject", "someone",
+                 code=None)
+    assert failed.returncode != 0 and "a tenant's name" in failed.stderr, failed
+    assert "a subject is forgotten" not in server.log(1_000_000)
+
+
 def test_so_many_ids_are_remembered_and_not_one_more(make_server, facts):
     """Beyond the limit nothing is erased: what comes later could not be masked."""
     first, second = reports(facts, 1, subject()), reports(facts, 1, subject())
