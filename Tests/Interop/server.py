@@ -101,8 +101,16 @@ class Server:
         deadline = time.monotonic() + START_SECONDS
         # Until then the last process's address stands: its clients go on trying it.
         missing = {"target"} if "off" in self.arguments else {"target", "admin"}
+        others = []
         while missing:
-            missing.discard(self.take(self._line(deadline)))
+            line = self._line(deadline)
+            if name := self.take(line):
+                missing.discard(name)
+            else:
+                others.append(line)
+        # What a sink prints may come before an address.
+        with self.lines.mutex:
+            self.lines.queue.extendleft(reversed(others))
         return self
 
     def take(self, line: str) -> str:
