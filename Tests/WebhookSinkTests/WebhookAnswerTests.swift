@@ -98,7 +98,7 @@ struct WebhookAnswerTests {
         var response = WebhookResponse(status: 200, contentType: "text/html", body: nil)
         #expect(self.answer(response) == .taken(refused: [:]))
         response.contentType = "application/json"
-        guard case .unavailable(let reason, _) = self.answer(response) else {
+        guard case .tooLong(let reason) = self.answer(response) else {
             Issue.record("\(self.answer(response))")
             return
         }

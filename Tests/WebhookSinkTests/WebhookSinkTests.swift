@@ -261,4 +261,26 @@ struct WebhookSinkTests {
             #expect((answer == .delivered) == isRead, "\(answer)")
         }
     }
+
+    @Test("hits whose refusals are too long for one answer are sent in smaller requests")
+    func longAnswers() async throws {
+        let refuse = TestReceiver.Reply.of { body in
+            let text = String(decoding: body, as: UTF8.self)
+            let parts = text.split(separator: "\"id\":\"").dropFirst()
+            let ids = parts.map { part in part.prefix { $0 != "\"" } }
+            let reason = String(repeating: "x", count: 100)
+            let rows = ids.map { #"{"id":"\#($0)","reason":"\#(reason)"}"# }
+            return .answer(
+                200, headers: ["content-type": "application/json"],
+                body: #"{"rejected":[\#(rows.joined(separator: ","))]}"#)
+        }
+        let receiver = try TestReceiver(Array(repeating: refuse, count: 100))
+        let sink = try self.sink(receiver) { $0.maxAnswerBytes = 1024 }
+        let answer = await sink.deliver(try self.batch(1...20))
+        guard case .rejected(let rejected) = answer else {
+            Issue.record("\(answer)")
+            return
+        }
+        #expect(rejected.count == 20 && receiver.requests.count < 10)
+    }
 }

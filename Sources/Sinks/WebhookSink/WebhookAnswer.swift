@@ -10,6 +10,8 @@ enum WebhookAnswer: Equatable {
     case refused(reason: String)
     /// The body is too large.
     case tooLarge(reason: String)
+    /// The answer is longer than what is read of one: which hits it refuses is not known.
+    case tooLong(reason: String)
     /// The same body has to be sent again, after at least this time.
     case unavailable(reason: String, wait: Wait)
     /// The receiver wants no more, until an operator says otherwise.
@@ -101,7 +103,9 @@ struct WebhookResponse: Sendable, Equatable {
     private func success(_ ids: Set<String>) -> WebhookAnswer {
         guard self.isJSON else { return .taken(refused: [:]) }
         guard let body = self.body else {
-            return self.unclear("its JSON exceeds what is read of an answer")
+            return .tooLong(
+                reason: "the receiver answered \(self.status), but its JSON exceeds what is read "
+                    + "of an answer: which hits it has is not known, and it gets them again")
         }
         if body.isEmpty { return .taken(refused: [:]) }
         guard let value = try? JSONValue(event: body) else {

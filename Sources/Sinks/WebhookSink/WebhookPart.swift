@@ -45,6 +45,8 @@ struct WebhookProgress: Equatable {
     /// The most hits of the next request: halved where the receiver refuses a whole body, until the
     /// hit that it means is alone.
     private(set) var maxHits: Int
+    /// The same, halved where an answer is longer than what is read of one.
+    private(set) var maxAnswered = Int.max
 
     /// What tells one batch from another.
     struct Batch: Equatable {
@@ -66,6 +68,9 @@ struct WebhookProgress: Equatable {
         self.rejected.merge(refused) { _, new in new }
         self.maxHits = min(limit, self.maxHits * 2)
     }
+
+    /// Takes down that the answer to several hits was too long.
+    mutating func halveAnswered(_ count: Int) { self.maxAnswered = count / 2 }
 
     /// Takes down that a body of several hits was refused as a whole.
     mutating func halve(_ count: Int) { self.maxHits = max(1, count / 2) }

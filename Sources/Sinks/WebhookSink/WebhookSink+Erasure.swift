@@ -20,8 +20,8 @@ extension WebhookSink {
             switch response.answer(ids: [id], now: now) {
             case .taken(let refused) where refused.isEmpty: return .told
             case .taken(let refused): return .failed(refused.values.joined(separator: "; "))
-            case .refused(let reason), .tooLarge(let reason), .gone(let reason),
-                .unavailable(let reason, _):
+            case .refused(let reason), .tooLarge(let reason), .tooLong(let reason),
+                .gone(let reason), .unavailable(let reason, _):
                 return .failed(reason)
             }
         } catch {

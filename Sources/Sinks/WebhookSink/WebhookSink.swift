@@ -121,7 +121,10 @@ package actor WebhookSink: ErasableSink, ProbeableSink {
         let waiting = self.events.events[progress.settled...]
         let isBlamed = waiting.first.map { self.refusals.blamed.contains($0.tenant) } ?? false
         let part = WebhookPart.first(
-            of: waiting, hits: isBlamed ? self.configuration.maxHits : progress.maxHits,
+            of: waiting,
+            hits: min(
+                progress.maxAnswered,
+                isBlamed ? self.configuration.maxHits : progress.maxHits),
             bytes: self.maxBytes, apart: self.refusals.blamed)
         let sent = waiting[part]
         let size = WebhookPart.bytes(of: sent)
@@ -151,6 +154,9 @@ package actor WebhookSink: ErasableSink, ProbeableSink {
         case .tooLarge(let reason):
             if sent.count > 1 { return self.maxBytes = size / 2 }
             try await self.refuse(sent, reason, secrets, &progress)
+        case .tooLong(let reason):
+            guard sent.count > 1 else { throw WebhookFailure(reason) }
+            progress.halveAnswered(sent.count)
         case .unavailable(let reason, let wait):
             self.hold(reason, wait)
             throw WebhookFailure(reason)
@@ -209,6 +215,7 @@ package actor WebhookSink: ErasableSink, ProbeableSink {
         let response = try await self.post(self.events.body(of: 0..<0), secrets)
         switch response.answer(ids: [], now: self.clock.seconds()) {
         case .taken: return
+        case .tooLong(let reason): throw WebhookFailure(reason)
         case .refused, .tooLarge:
             throw WebhookFailure(
                 "\(self.configuration.maxRefusedInRow) hits in a row were refused and none was "
