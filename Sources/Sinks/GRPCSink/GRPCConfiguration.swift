@@ -22,8 +22,9 @@ package struct GRPCConfiguration: KeyedConfiguration, Equatable {
     package var windowBytes = 16 << 20
     /// The maximum number of bytes of a message.
     package var messageBytes = 512 << 10
-    /// The maximum number of bytes of an answer.
-    package var answerBytes = 4 << 20
+    /// The maximum number of bytes of an answer: 1 KiB for each hit of a batch, since Welcome
+    /// repeats the refusals of a batch that is not settled.
+    package var answerBytes = 64 << 20
     /// How long it may take to connect, up to the backend's Welcome.
     package var connectTimeout = Duration.seconds(5)
     /// How long the backend may take until it acknowledges something.
