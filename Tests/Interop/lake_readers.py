@@ -7,6 +7,7 @@ and `questions`: SQL, or for Polars the names of frames. The answers are a list 
 
 import datetime
 import json
+import os
 import sys
 
 
@@ -39,6 +40,9 @@ def main() -> None:
     json.dump([answer(names, question) for question in request["questions"]], answers,
               default=lambda value: value.isoformat() if isinstance(value, datetime.date)
               else value.hex())
+    answers.flush()
+    # DuckDB over a pyarrow dataset may abort as the interpreter ends: threads of its own still run.
+    os._exit(0)
 
 
 if __name__ == "__main__":
