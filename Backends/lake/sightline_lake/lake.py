@@ -125,12 +125,14 @@ class Lake:
         while True:
             # First what makes room, and removes who was erased, whatever becomes of the rest.
             await self._tidy(self._vacuum())
-            for partition in await self._tidy(self._small_partitions()) or ():
-                await self._tidy(self._compact(*partition))
-            self._values["last_compaction_timestamp_seconds"] = time.time()
+            small = await self._tidy(self._small_partitions())
+            done = [await self._tidy(self._compact(*each)) for each in small or ()]
+            if small is not None and all(done):
+                self._values["last_compaction_timestamp_seconds"] = time.time()
             await asyncio.sleep(self.configuration.tidy_seconds)
 
     async def _tidy(self, work: Awaitable[Any]) -> Any:
+        """What the work returns; None if it fails."""
         try:
             async with self._rewriting:
                 return await work
@@ -138,6 +140,7 @@ class Lake:
             raise
         except Exception as error:
             log("warning", "the table cannot be tidied up", error=type(error).__name__)
+            return None
 
     async def _small_partitions(self) -> list[tuple[str, str]]:
         """Tenant and day of those with more than one small file."""
@@ -149,11 +152,12 @@ class Lake:
                         for file in files if file["size_bytes"] < limit)
         return [partition for partition, count in small.items() if count > 1]
 
-    async def _compact(self, tenant: str, day: str) -> None:
+    async def _compact(self, tenant: str, day: str) -> bool:
         """A day that is over is sorted; to it hardly anything is added any more."""
         size, today = self.configuration.file_bytes, time.strftime("%Y-%m-%d", time.gmtime())
         await wrap_future(self._tidying.submit(self.table.compact, tenant, day, size, day < today))
         self._values["compactions_total"] += 1
+        return True
 
     async def _vacuum(self) -> None:
         """Without a retention, a commit under way would lose its files: so it goes between two."""
