@@ -252,12 +252,11 @@ extension EventTranscoder {
             var payload = JSONCursor(self.document, Self.passed, from: place)
             do throws(JSONFault) {
                 try payload.pass()
-            } catch  where error.isTooDeep {
+            } catch {
+                guard error.isTooDeep else { throw .json(error) }
                 // As with the payload's other limits, only its event is refused.
                 let seen = "nested deeper than \(Self.maxDepth) levels"
                 throw .event(EventFault(.size, seen: seen, wanted: Self.jsonRule))
-            } catch {
-                throw .json(error)
             }
             self.cursor.move(to: payload.offset)
             self.bytes.appendField(tag, Bytes(rebasing: self.document[place..<payload.offset]))

@@ -24,7 +24,7 @@ package struct RequestTrace: Sendable {
         case other(any Tracer)
 
         /// The recorder of the current tracer. Nearly always the instrument is that tracer or
-        /// nothing: to search it for a tracer, at each call, costs ten times as much.
+        /// nothing: to search it for a tracer was 1.6 % of the samples of a call with one event.
         static var current: Self {
             switch InstrumentationSystem.instrument {
             case is NoOpInstrument: return .nobody
