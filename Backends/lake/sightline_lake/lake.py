@@ -56,12 +56,12 @@ class Lake:
         """Makes a batch durable, once there is room; raises as Stage.add, or Superseded."""
         async with self._has_room:
             await self._has_room.wait_for(
-                lambda: self.stage.bytes < self.configuration.stage_bytes)
+                lambda: self.stage.size < self.configuration.stage_bytes)
         if self._streams.get(app) is not stream:
             raise Superseded("a later stream has the journal and sink")
         count = await wrap_future(self._staging.submit(self.stage.add, app, request, end))
         self._values["hits_total"] += count
-        if self.stage.bytes >= self.configuration.publish_bytes:
+        if self.stage.size >= self.configuration.publish_bytes:
             self._is_due.set()
 
     async def erase(self, tenant: str, subjects: list[str]) -> tuple[int, int | None]:
@@ -73,7 +73,6 @@ class Lake:
                 self._committing.submit(self.table.erase, tenant, subjects))
             if hours == 0:
                 await self._vacuum()
-        self._values["erasures_total"] += 1
         # Looked for once in that time, behind what is tidied up then.
         until = erased and erased + 3600 * hours + 2 * self.configuration.tidy_seconds
         return count, until if hours and until and until > time.time() else None
@@ -92,7 +91,7 @@ class Lake:
             except Exception as error:
                 self._values["commit_failures_total"] += 1
                 log("warning", "the table cannot be written", error=type(error).__name__,
-                    pause_seconds=pause, staged_bytes=self.stage.bytes)
+                    pause_seconds=pause, staged_bytes=self.stage.size)
                 await asyncio.sleep(pause)
                 self._is_due.set()
                 pause = min(2 * pause, MAX_PAUSE_SECONDS)
@@ -117,8 +116,7 @@ class Lake:
         self._values["commits_total"] += 1
         self._values["committed_hits_total"] += count
         self._values["last_commit_timestamp_seconds"] = time.time()
-        seconds = round(time.time() - start, 3)
-        log("info", "committed", hits=count, files=len(files), seconds=seconds)
+        log("info", "committed", hits=count, files=len(files), seconds=round(time.time() - start, 3))
 
     async def tidy_regularly(self) -> None:
         """Compacts files, and removes those that no version has any more; raises Refused."""
@@ -147,27 +145,24 @@ class Lake:
         files = await wrap_future(self._tidying.submit(self.table.files))
         self._values["files"] = len(files)
         self._values["table_bytes"] = sum(file["size_bytes"] for file in files)
-        limit = self.configuration.file_bytes // 2
         small = Counter((file["partition.tenant"], str(file["partition.receive_date"]))
-                        for file in files if file["size_bytes"] < limit)
+                        for file in files if file["size_bytes"] < self.configuration.file_bytes // 2)
         return [partition for partition, count in small.items() if count > 1]
 
     async def _compact(self, tenant: str, day: str) -> bool:
         """A day that is over is sorted; to it hardly anything is added any more."""
         size, today = self.configuration.file_bytes, time.strftime("%Y-%m-%d", time.gmtime())
         await wrap_future(self._tidying.submit(self.table.compact, tenant, day, size, day < today))
-        self._values["compactions_total"] += 1
         return True
 
     async def _vacuum(self) -> None:
         """Without a retention, a commit under way would lose its files: so it goes between two."""
         hours = self.configuration.retention_hours
         thread = self._tidying if hours else self._committing
-        count = await wrap_future(thread.submit(self.table.vacuum, hours))
-        self._values["removed_files_total"] += count
+        await wrap_future(thread.submit(self.table.vacuum, hours))
 
     def figures(self) -> dict[str, float]:
         """What metrics.FIGURES names, as it is now."""
         files = [*self.stage.sealed, *self.stage.opened.values()]
         lag = max(0.0, time.time() - files[0].since) if files else 0.0
-        return {**self._values, "staged_bytes": self.stage.bytes, "lag_seconds": lag}
+        return {**self._values, "staged_bytes": self.stage.size, "lag_seconds": lag}

@@ -22,7 +22,6 @@ class Stage:
         self.folder, self.limit, self.committed = folder, limit, committed
         self.opened: dict[str, StagedFile] = {}
         self.sealed: list[StagedFile] = []
-        self.bytes = 0
         self._ends: dict[str, Position | None] = {}
         folder.mkdir(exist_ok=True)
         paths = sorted(folder.glob("*.staged"))
@@ -30,11 +29,15 @@ class Stage:
         for path in paths:
             if file := StagedFile.read(path):
                 self.sealed.append(file)
-                self.bytes += file.size
             else:
                 path.unlink()
         for app in {file.app for file in self.sealed}:
             self._recover(app, [file for file in self.sealed if file.app == app])
+
+    @property
+    def size(self) -> int:
+        """The bytes of all files."""
+        return sum(file.size for file in [*self.sealed, *self.opened.values()])
 
     def _recover(self, app: str, files: list[StagedFile]) -> None:
         known = count_known(files, self.position(app))
@@ -61,10 +64,8 @@ class Stage:
         if file is None:
             path = self.folder / f"{self._number + 1:016}.staged"
             file = StagedFile(path, app, self.position(app))
-        before = file.size
-        file.add(request, end, part, self.bytes <= 2 * self.limit)
+        file.add(request, end, part, self.size <= 2 * self.limit)
         self._number = max(self._number, int(file.path.stem))
-        self.bytes += file.size - before
         self.opened[app], self._ends[app] = file, end
         if file.size >= self.limit:
             self.sealed.append(self.opened.pop(app))
@@ -80,5 +81,4 @@ class Stage:
         """Deletes files that the table has."""
         for file in files:
             self.sealed.remove(file)
-            self.bytes -= file.size
             file.path.unlink()

@@ -13,9 +13,8 @@ from functools import partial
 from typing import Any
 
 import pyarrow as pa
-from deltalake import (ColumnProperties, CommitProperties, DeltaTable, Transaction,
+from deltalake import (ColumnProperties, CommitProperties, DeltaTable, Schema, Transaction,
                        WriterProperties, write_deltalake)
-from deltalake import Schema as DeltaSchema
 from deltalake.exceptions import TableNotFoundError
 
 from . import hits
@@ -84,7 +83,7 @@ class Table:
             raise Refused(f"{self.url} is a table of something else: its name is "
                           f"{metadata.name!r}. Name a folder of its own.")
         present = {field.name: field.type for field in delta.schema().fields}
-        wanted = DeltaSchema.from_arrow(SCHEMA).fields
+        wanted = Schema.from_arrow(SCHEMA).fields
         for field in wanted:
             if present.get(field.name, field.type) != field.type:
                 raise Refused(f"The column {field.name} of {self.url} is of {present[field.name]}, "
@@ -164,10 +163,10 @@ class Table:
         return metrics["num_deleted_rows"] or 0, max(filter(None, times), default=None)
 
     def files(self) -> list[dict[str, Any]]:
-        """The files of the newest version: size_bytes, partition.tenant, partition.receive_date."""
+        """The files of the newest version: size_bytes, partition.tenant, partition.receive_date,
+        and what else its log says of them."""
         actions: Any = pa.table(self._load().get_add_actions(flatten=True))
-        names = ["size_bytes", "partition.tenant", "partition.receive_date"]
-        return list(actions.select(names).to_pylist())
+        return list(actions.to_pylist())
 
     def compact(self, tenant: str, day: str, size: int, is_sorted: bool) -> None:
         """Makes larger files of a partition's small ones, sorted by delivery if asked."""
@@ -178,7 +177,6 @@ class Table:
                 target_size=size, max_concurrent_tasks=1, writer_properties=PARQUET,
                 commit_properties=CommitProperties(custom_metadata=self.metadata))
 
-    def vacuum(self, hours: int) -> int:
-        """Removes files that no version of the last hours has; returns how many."""
-        return len(self._load().vacuum(hours, dry_run=False, enforce_retention_duration=False,
-                                       full=True))
+    def vacuum(self, hours: int) -> None:
+        """Removes files that no version of the last hours has."""
+        self._load().vacuum(hours, dry_run=False, enforce_retention_duration=False, full=True)

@@ -60,7 +60,7 @@ def test_what_is_added_is_read_again(tmp_path, limit, files):
     again = open_stage(tmp_path / "s")
     assert again.position(APP) == end(3)
     sizes = [path.stat().st_size for path in (tmp_path / "s").iterdir()]
-    assert again.bytes == stage.bytes == sum(sizes)
+    assert again.size == stage.size == sum(sizes)
     assert subjects(again.seal()) == ["h1", "h2", "h3"]
 
 
@@ -82,7 +82,7 @@ def test_each_cut_of_a_file_leaves_its_whole_entries(tmp_path):
     sizes = []
     for number in (1, 2, 3):
         add(stage, number)
-        sizes.append(stage.bytes)
+        sizes.append(stage.size)
     [path] = (tmp_path / "s").iterdir()
     whole = path.read_bytes()
     for cut in range(len(whole) + 1):
@@ -95,7 +95,7 @@ def test_each_cut_of_a_file_leaves_its_whole_entries(tmp_path):
 def test_a_changed_byte_ends_the_file(tmp_path):
     stage = open_stage(tmp_path / "s")
     add(stage, 1)
-    first = stage.bytes
+    first = stage.size
     add(stage, 2)
     [path] = (tmp_path / "s").iterdir()
     whole = path.read_bytes()
@@ -120,7 +120,7 @@ def test_files_that_do_not_follow_the_table_are_dropped(tmp_path, capsys, commit
     assert subjects(again.seal()) == kept
     assert again.position(APP) == (end(3) if kept else committed)
     assert ("staged hits do not follow the table" in capsys.readouterr().err) == is_told
-    assert again.bytes == sum(path.stat().st_size for path in (tmp_path / "s").iterdir())
+    assert again.size == sum(path.stat().st_size for path in (tmp_path / "s").iterdir())
 
 
 def test_files_with_a_gap_between_them_are_dropped(tmp_path, capsys):
@@ -130,7 +130,7 @@ def test_files_with_a_gap_between_them_are_dropped(tmp_path, capsys):
         stage.seal()
     sorted((tmp_path / "s").iterdir())[1].unlink()
     again = open_stage(tmp_path / "s")
-    assert (again.seal(), again.position(APP), again.bytes) == ([], None, 0)
+    assert (again.seal(), again.position(APP), again.size) == ([], None, 0)
     assert "staged hits do not follow the table" in capsys.readouterr().err
 
 
@@ -146,14 +146,14 @@ def test_files_of_two_sinks_are_apart(tmp_path):
     add(stage, 5, "journal/other")
     assert {file.app: file.end for file in stage.seal()} == {APP: end(1), "journal/other": end(5)}
     stage.drop(stage.seal())
-    assert (stage.bytes, list((tmp_path / "s").iterdir())) == (0, [])
+    assert (stage.size, list((tmp_path / "s").iterdir())) == (0, [])
 
 
 @pytest.mark.parametrize("call", ["fsync", "truncate"])
 def test_a_failed_write_leaves_what_was_there(tmp_path, monkeypatch, call):
     stage = open_stage(tmp_path / "s")
     add(stage, 1)
-    size = stage.bytes
+    size = stage.size
 
     def fail(*_):
         raise OSError(errno.ENOSPC, "full")
@@ -163,7 +163,7 @@ def test_a_failed_write_leaves_what_was_there(tmp_path, monkeypatch, call):
     with pytest.raises(OSError):
         add(stage, 2)
     monkeypatch.undo()
-    assert (stage.bytes, stage.position(APP)) == (size, end(1))
+    assert (stage.size, stage.position(APP)) == (size, end(1))
     if call == "truncate":
         [path] = (tmp_path / "s").iterdir()
         with open(path, "ab") as file:
@@ -176,4 +176,4 @@ def test_a_malformed_request_is_not_stored(tmp_path):
     stage = open_stage(tmp_path / "s")
     with pytest.raises(ValueError):
         stage.add(APP, request(1, [record(1)])[:-3], end(1))
-    assert (stage.bytes, stage.position(APP), list((tmp_path / "s").iterdir())) == (0, None, [])
+    assert (stage.size, stage.position(APP), list((tmp_path / "s").iterdir())) == (0, None, [])
