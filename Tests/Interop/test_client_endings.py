@@ -1,6 +1,7 @@
 """docs/clients.md, "Endings": however a program with a client ends, it loses no event without saying
 how many and why, and then its exit code is not 0."""
 
+import contextlib
 import dataclasses
 import pathlib
 import re
@@ -19,6 +20,8 @@ EVENTS = 50
 # How long a program waits for verdicts that do not come.
 CLOSE_SECONDS = 2
 SECONDS = 60
+# How long an interrupted program may take to end.
+INTERRUPT_SECONDS = 5
 PROGRAMS = {"python": [sys.executable, HERE / "clients" / "ending.py"]}
 LOST = f"{EVENTS} events have no verdict, and no spool keeps them"
 AWAY, NOBODY = "UNAVAILABLE: .*Connection refused", "UNAUTHENTICATED: "
@@ -84,7 +87,10 @@ def test_an_interrupt_of_the_wait_tells_what_is_lost(library):
 
     def interrupt() -> bool:
         program.send_signal(signal.SIGINT)
-        return program.poll() is not None
+        # Before the next one, or it would interrupt what the program says of this one.
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            program.wait(INTERRUPT_SECONDS)
+        return program.returncode is not None
 
     # It may have been before its end, whose wait comes then.
     wait_until(interrupt, "the end of the program", SECONDS)
