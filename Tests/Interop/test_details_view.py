@@ -103,6 +103,12 @@ ROWS = {
         raw(8, ANDROID, '{"message": {"data": {IDS, "k": "all"}, "android": {"data": {IDS, '
             '"k": "android"}}}}'),
         {"interaction": "received", "custom_fields": {"k": "android"}}),
+    "a link with half of a surrogate pair, which readers could not read": (
+        raw(19, IOS, '{IDS, "uri": "app://\\ud83d", "k": "v"}'),
+        {"interaction": "received", "custom_fields": {"k": "v"}}),
+    "a link with a whole pair, and what is next to halves": (
+        raw(20, IOS, '{IDS, "uri": "app://\\ud83d\\ude00\\ud7ff\\ue000"}'),
+        {"interaction": "received", "link": "app://\U0001f600\ud7ff\ue000"}),
     "a TrackAction": (
         e.TrackingEvent(subject_id="subject-9", track_action=e.TrackAction(
             broadlog_id="h9", delivery_id="56c4", action=e.ACTION_BUTTON_2)),

@@ -23,7 +23,7 @@ enum HitDetails {
             CASE WHEN kind = 'in_app_click' THEN \(Self.text([inApp, click, InAppClick.actionURL]))
                 WHEN \(Self.isPush) THEN coalesce(
                     \(Self.text([push, apns, ApnsPayload.uri], [push, fcm, data, FcmData.uri])),
-                    (SELECT json_extract(object, '$.uri') FROM \(Self.rawObject))) END AS link,
+                    \(Self.rawLink)) END AS link,
             CASE WHEN kind GLOB 'in_app_*' THEN
                 \(Self.text([inApp, InAppInteraction.triggerEvent])) END AS trigger_event,
             CASE WHEN kind GLOB 'in_app_*' THEN
@@ -104,6 +104,17 @@ enum HitDetails {
                     ('$.message.data')))
             WHERE json_valid(payload) AND json_type(payload, path || '._dId') = 'text' LIMIT 1)
         """
+
+    /// Its link. Of half a surrogate pair SQLite makes bytes that are not UTF-8 (D58), and readers
+    /// fail at such a text, and with it at all other rows: it has no link then.
+    private static let rawLink = """
+        (SELECT uri FROM (SELECT json_extract(object, '$.uri') AS uri FROM \(Self.rawObject))
+            WHERE \(Self.isText))
+        """
+    /// Whether `uri` has none of the halves, U+D800 to U+DFFF.
+    private static let isText = (0xa0...0xbf).map {
+        "instr(CAST(uri AS BLOB), x'ed\(String($0, radix: 16))') = 0"
+    }.joined(separator: " AND ")
 
     /// That object without the keys that are no custom fields (D31, D32, D34).
     private static let rawFields = """
