@@ -34,6 +34,8 @@ final class KafkaDelivery {
     private(set) var lacksTopic = false
     /// Hits that brokers found too large together, since the last try began.
     private(set) var tooLargeCount = 0
+    /// Whether a hit is too large alone.
+    private(set) var hasLargeHit = false
 
     init(_ hits: HitBatch, number: UInt32) {
         self.hits = hits
@@ -125,7 +127,10 @@ final class KafkaDelivery {
             return
         }
         let reason = "topic \(report.topic): \(report.error.text)"
-        if report.error.isTooLarge, isSingle { return self.refuse(position, reason) }
+        if report.error.isTooLarge, isSingle {
+            self.hasLargeHit = true
+            return self.refuse(position, reason)
+        }
         self.states[position] = .waiting
         if report.error.isTooLarge {
             self.tooLargeCount += 1

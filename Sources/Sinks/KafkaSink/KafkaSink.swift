@@ -111,6 +111,7 @@ package final class KafkaSink: ErasableSink, ProbeableSink, @unchecked Sendable 
                 try self.judge(producer, &fatalities)
             }
             let refused = self.delivery?.refused ?? [:]
+            if self.delivery?.hasLargeHit == true { self.restoreBatchSize() }
             self.delivery = nil
             return SinkAnswer(rejected: refused)
         } catch {
@@ -124,6 +125,12 @@ package final class KafkaSink: ErasableSink, ProbeableSink, @unchecked Sendable 
         self.deliveries &+= 1
         self.delivery = KafkaDelivery(hits, number: max(1, self.deliveries))
         self.lastReport = .now
+    }
+
+    /// A hit was too large, and not the batches: whoever's it was, the others go on together.
+    private func restoreBatchSize() {
+        self.batchSize = KafkaBatchSize(bytes: self.configuration.maxBatchBytes)
+        if let producer { self.renew(producer, after: .zero) }
     }
 
     func usableProducer() throws -> KafkaProducer {
