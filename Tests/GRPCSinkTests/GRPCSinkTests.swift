@@ -177,6 +177,69 @@ struct GRPCSinkTests {
         }
     }
 
+    @Test("by default an answer may have 1 KiB for each hit of a delivery")
+    func defaultAnswerBytes() throws {
+        var configuration = GRPCConfiguration()
+        configuration.target = "127.0.0.1:1"
+        #expect(try GRPCSink(configuration).maxBatch.hits << 10 == configuration.answerBytes)
+    }
+
+    /// Has the backend refuse the four hits of group 1, with reasons of so many bytes together: in
+    /// each Welcome, or in the Acks of two deliveries.
+    ///
+    /// - Returns: the bytes of that answer.
+    private func refuseAll(
+        by backend: TestBackend, inWelcome: Bool, reasonBytes: Int
+    ) async throws -> Int {
+        let sink = try GRPCSink(backend.configuration())
+        #expect(await sink.deliver(try self.batch()) == .delivered)
+        let end = try #require(backend.batches.first).end
+        backend.forget()
+        let refusals = (0..<4).map { index in
+            Sightline_V1_Refusal.with {
+                ($0.sequence, $0.index, $0.code) = (1, UInt32(index), "TEST")
+                $0.reason = String(repeating: "x", count: reasonBytes / 4)
+            }
+        }
+        let answer = Sightline_V1_DeliverResponse.with { response in
+            if inWelcome {
+                response.welcome.version = 1
+                response.welcome.capabilities = [.refusals]
+                response.welcome.journalID = "j"
+                response.welcome.durable = end
+                response.welcome.refused = refusals
+            } else {
+                response.ack.durable = end
+                response.ack.refused = refusals
+            }
+        }
+        if inWelcome {
+            backend.changeWelcome { $0 = answer.welcome }
+        } else {
+            backend.script([.say([answer]), .say([answer])])
+        }
+        let bytes: [UInt8] = try answer.serializedBytes()
+        return bytes.count
+    }
+
+    @Test(
+        "an answer of grpc.answer_bytes is read, and one of a byte more breaks the stream",
+        arguments: [1 << 10, 5 << 20], [true, false])
+    func answerBytes(_ reasonBytes: Int, inWelcome: Bool) async throws {
+        // The library's own limit, 4 MiB, is between the two.
+        let backend = try await TestBackend()
+        let bytes = try await self.refuseAll(
+            by: backend, inWelcome: inWelcome, reasonBytes: reasonBytes)
+        let hits = try self.batch()
+        let reason = "the backend refused it: TEST: " + String(repeating: "x", count: 200)
+        let reasons = Dictionary(uniqueKeysWithValues: (0..<4).map { ($0, reason) })
+        let large = try GRPCSink(backend.configuration { $0.answerBytes = bytes })
+        #expect(await large.deliver(hits) == .rejected(reasons))
+        let small = try GRPCSink(backend.configuration { $0.answerBytes = bytes - 1 })
+        self.expectUnavailable(
+            await small.deliver(hits), "internalError, as of an answer over grpc.answer_bytes")
+    }
+
     @Test("a probe tells what the backend's commits cost, from the time of its ack")
     func rhythm() async throws {
         let backend = try await TestBackend(then: .gather)

@@ -52,6 +52,9 @@ package struct Backend: Sendable {
     var options: CallOptions {
         var options = CallOptions.defaults
         options.maxResponseMessageBytes = self.configuration.answerBytes
+        // What a client receives, the library limits by the other name (grpc-swift-nio-transport
+        // 2.9.2), and what it sends by neither.
+        options.maxRequestMessageBytes = self.configuration.answerBytes
         return options
     }
 

@@ -46,7 +46,10 @@ extension BackendFailure {
                     ?? "\(error.message) (\(String(reasonOf: cause)))"
                 self.init("\(error.code): \(reason)", code: error.code)
             } else {
-                self.init("\(error.code)", quote: error.message, code: error.code)
+                // The library has no code of its own for an answer that is too long.
+                let hint =
+                    error.code == .internalError ? ", as of an answer over grpc.answer_bytes" : ""
+                self.init("\(error.code)\(hint)", quote: error.message, code: error.code)
             }
         default: self.init(String(reasonOf: error))
         }
