@@ -65,7 +65,30 @@ struct ConnectUnaryTests {
         var request = Sent.post(Sent.explain, "application/json", compressed)
         request.headers[.contentEncoding] = "gzip"
         #expect(await door.answer(request).status == .ok)
-        #expect(bulk.count > 0)
+        #expect(bulk.count == 1)
+        let query = "encoding=proto&base64=1&message="
+        _ = await door.answer(Sent.get(Sent.explain, query + "CgQ1NmM0"))
+        #expect(bulk.count == 1)
+        let gzip = Sent.deliveryGzip.replacing("+", with: "%2B")
+        let read = await door.answer(Sent.get(Sent.explain, query + gzip + "&compression=gzip"))
+        #expect(read.status == .ok && bulk.count == 2)
+    }
+
+    @Test("a long text is decompressed and decoded in one job, so none waits decompressed")
+    func oneJob() async throws {
+        // `deliveryJSON` with 64 KiB of spaces before its end, by Python's gzip (no time).
+        let compressed =
+            "H4sIAAAAAAACA+3BsQ2AIBAAwFXIz4AUbuAcQGFCRWFiiLvLIHe3ovVxP32+V4szjlJzJ"
+            + String(repeating: "A", count: 84) + "Ni+HwUHgFEVAAEA"
+        let calls = try ConnectCalls(Self.explained)
+        let bulk = CountingExecutor()
+        let door = ConnectDoor(calls: calls, corsOrigins: [], bulk: bulk)
+        let response = await door.answer(
+            Sent.post(
+                Sent.explain, "application/json", try #require(Base64.decode(compressed.utf8)),
+                [.contentEncoding: "gzip"]))
+        #expect(response.status == .ok && bulk.count == 1)
+        #expect(calls.calls.map(\.message) == [ByteBuffer(bytes: Sent.deliveryBytes)])
     }
 
     @Test("a call in JSON is answered in JSON")

@@ -24,13 +24,13 @@ package struct ConnectDoor: DoorHandler {
     ///   - calls: serves the calls.
     ///   - corsOrigins: the origins of web pages that may call; `*` for all.
     ///   - pageOrigins: those of the live page, once they are known; nil if it may not call.
-    ///   - bulk: where long JSON is read and written; nil for where a request's task runs.
+    ///   - bulk: where long messages are read and written; nil for where a request's task runs.
     package init(
         calls: any CallServing, corsOrigins: [String],
         pageOrigins: (@Sendable () -> [String])? = nil, bulk: (any TaskExecutor)? = nil
     ) {
-        self.connect = ConnectUnary(calls: calls, bulk: bulk)
-        self.web = GRPCWebUnary(calls: calls)
+        self.connect = ConnectUnary(calls: calls, bulk: BulkJobs(executor: bulk))
+        self.web = GRPCWebUnary(calls: calls, bulk: BulkJobs(executor: bulk))
         self.crossOrigin = CrossOrigin(origins: corsOrigins, page: pageOrigins)
     }
 

@@ -17,7 +17,8 @@ struct ConnectQuery {
     let encoding: String?
     /// The message as sent, perhaps compressed.
     private let message: [UInt8]
-    private let compression: String?
+    /// How the message is compressed; nil if it is not.
+    let compression: String?
 
     /// Parses a query.
     init(_ text: String) throws(ConnectRefusal) {

@@ -6,11 +6,7 @@ internal import WireFormat
 /// Connect's protocol for unary calls: the body is the message, the status tells of an error.
 struct ConnectUnary: Sendable {
     let calls: any CallServing
-    /// Where long texts are decoded and written; nil for where the caller runs.
-    let bulk: (any TaskExecutor)?
-
-    /// From so many bytes on a text is decoded and written there.
-    private static let bulkBytes = 64 << 10
+    let bulk: BulkJobs
 
     /// The answer to a call by POST.
     func answer(_ request: DoorRequest, codec: MessageCodec) async -> DoorResponse {
@@ -26,11 +22,10 @@ struct ConnectUnary: Sendable {
             if let refusal = self.refusal(of: request) { return Self.failure(refusal) }
             let isLong =
                 request.headers[.contentEncoding] != nil
-                || (codec == .json && request.body.readableBytes >= Self.bulkBytes)
+                || (codec == .json && request.body.readableBytes >= BulkJobs.leastBytes)
             // Inflated and decoded at once: an inflated text that waited for that counts nowhere.
-            let message = try await self.run(inBulk: isLong) { () throws(ConnectRefusal) in
-                if Task.isCancelled { throw .internalFailure }
-                return try codec.request(
+            let message = try await self.bulk.run(isLong: isLong) { () throws(ConnectRefusal) in
+                try codec.request(
                     try DoorBody.body(of: request, maxBytes: codec.maxBytes), of: method)
             }
             return try await self.call(method, message, codec: codec, of: request)
@@ -51,7 +46,11 @@ struct ConnectUnary: Sendable {
             guard let codec = query.encoding.flatMap(MessageCodec.init(rawValue:)) else {
                 return .words(.unsupportedMediaType, "query: send encoding=json or encoding=proto")
             }
-            let message = try codec.request(try query.decoded(maxBytes: codec.maxBytes), of: method)
+            let message = try await self.bulk.run(
+                isLong: query.compression != nil
+            ) { () throws(ConnectRefusal) in
+                try codec.request(try query.decoded(maxBytes: codec.maxBytes), of: method)
+            }
             var response = try await self.call(method, message, codec: codec, of: request)
             // It is one tenant's, and tells of now.
             response.headers[.cacheControl] = "no-store"
@@ -91,24 +90,14 @@ struct ConnectUnary: Sendable {
                 peer: request.peer))
         guard answer.status.code == .ok else { return Self.failure(answer) }
         guard let message = answer.message else { throw .internalFailure }
-        let isLong = codec == .json && message.readableBytes >= Self.bulkBytes
-        let text = try await self.run(inBulk: isLong) { () throws(ConnectRefusal) in
+        let isLong = codec == .json && message.readableBytes >= BulkJobs.leastBytes
+        let text = try await self.bulk.run(isLong: isLong) { () throws(ConnectRefusal) in
             try codec.body(of: message, of: method)
         }
         var response = DoorResponse(
             status: .ok, headers: [.contentType: codec.contentType], body: text)
         response.add(trailers: answer.metadata)
         return response
-    }
-
-    /// Decodes or writes a message where it delays no other call.
-    private func run(
-        inBulk: Bool, _ work: @Sendable () throws(ConnectRefusal) -> ByteBuffer
-    ) async throws(ConnectRefusal) -> ByteBuffer {
-        guard inBulk, let bulk = self.bulk else { return try work() }
-        return try await withTaskExecutorPreference(bulk) { () throws(ConnectRefusal) in
-            try work()
-        }
     }
 
     /// The call's metadata: its deadline is written as in gRPC.

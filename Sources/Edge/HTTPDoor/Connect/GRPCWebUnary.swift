@@ -5,6 +5,7 @@ internal import NIOCore
 /// gRPC-Web's protocol for unary calls: gRPC's frames in a body, and its trailers as the last one.
 struct GRPCWebUnary: Sendable {
     let calls: any CallServing
+    let bulk: BulkJobs
 
     /// The answer to a call. Its HTTP status is always 200.
     func answer(_ request: DoorRequest, form: GRPCWebForm) async -> DoorResponse {
@@ -15,7 +16,13 @@ struct GRPCWebUnary: Sendable {
             if let refusal = self.calls.refusal(of: metadata, from: request.peer) {
                 return Self.response(refusal, form: form)
             }
-            let message = try Self.message(of: request, form: form)
+            let isLong =
+                request.headers[.contentEncoding] != nil
+                || request.headers[named: "grpc-encoding"] != nil
+                || (form.isText && request.body.readableBytes >= BulkJobs.leastBytes)
+            let message = try await self.bulk.run(isLong: isLong) { () throws(ConnectRefusal) in
+                try Self.message(of: request, form: form)
+            }
             answer = await self.calls.serve(
                 DoorCall(
                     method: method.descriptor, metadata: metadata, message: message,
