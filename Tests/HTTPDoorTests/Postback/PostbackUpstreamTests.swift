@@ -106,8 +106,8 @@ struct PostbackUpstreamTests {
     }
 
     @Test(
-        "a server that says nothing, or drips, is late",
-        arguments: [TestReceiver.Reply.stall, .drip])
+        "a server that says nothing, nothing final, or drips, is late",
+        arguments: [TestReceiver.Reply.stall, .answer(103), .drip])
     func late(_ reply: TestReceiver.Reply) async throws {
         let receiver = try TestReceiver([reply])
         let upstream = Self.upstream { $0.upstreamTimeout = .milliseconds(200) }
@@ -125,6 +125,18 @@ struct PostbackUpstreamTests {
         let (none, other) = await Self.upstream { $0.upstreamTimeout = .seconds(1) }.answer(
             Self.request(), by: Self.url(receiver))
         #expect(none == nil && [.failed, .late].contains(other))
+    }
+
+    @Test(
+        "a server that goes on in another protocol has failed, and its connection is not kept",
+        arguments: [["upgrade": "websocket", "connection": "upgrade"], [:]] as [[String: String]])
+    func otherProtocol(_ headers: [String: String]) async throws {
+        let receiver = try TestReceiver([.answer(101, headers: headers), .answer(200)])
+        let (upstream, url) = (Self.upstream(), Self.url(receiver))
+        let (response, outcome) = await upstream.answer(Self.request(), by: url)
+        #expect(response == nil && outcome == .failed && receiver.requests.count == 1)
+        let (_, next) = await upstream.answer(Self.request(), by: url)
+        #expect(next == .answered && receiver.requests.map(\.connection) == [1, 2])
     }
 
     @Test("an address with all places upstream leaves another its half")
