@@ -15,8 +15,8 @@ KINDS = {"received": e.PUSH_INTERACTION_KIND_RECEIVED, "opened": e.PUSH_INTERACT
          "dismissed": e.PUSH_INTERACTION_KIND_DISMISSED}
 # Fields that this build does not know: numbers of 2 and 10 bytes, 4 and 8 bytes as they are, and a
 # text behind a tag of three bytes whose length has two. An encoder may also pad a number.
-UNKNOWN = (b"\x80\x01\x96\x01" + b"\x78" + b"\xff" * 9 + b"\x01" + b"\x7d1234" + b"\x7912345678"
-           + b"\x82\x80\x01\xc8\x01" + b"x" * 200)
+UNKNOWN = (b"\xe8\x01\x96\x01" + b"\xe8\x01" + b"\xff" * 9 + b"\x01" + b"\xed\x011234"
+           + b"\xe9\x0112345678" + b"\x82\x80\x01\xc8\x01" + b"x" * 200)
 IOS, ANDROID = e.PLATFORM_IOS, e.PLATFORM_ANDROID
 PARTS = ("interaction", "button", "link", "trigger_event", "campaign_name", "dismissal", "error",
          "app_state", "custom_fields", "send_reason", "provider_code", "provider_message_id",

@@ -155,6 +155,16 @@
         }
     }
 
+    /// Skips the value of a field that is not read in a message with fields of these wire types. A
+    /// field of the message with another one is refused: SwiftProtobuf and others keep it as
+    /// unknown, Rust's prost refuses it, and protobuf.js reads what it takes for the field's value.
+    package mutating func skip(_ tag: UInt32, in wireTypes: UInt64) throws(WireError) {
+        // A shift beyond the digits gives 0.
+        let own = UInt32(truncatingIfNeeded: wireTypes >> (UInt64(tag >> 3) &* 3)) & 7
+        guard tag >> 3 > 20 || own == 7 || own == tag & 7 else { throw .malformed }
+        try self.skip(tag)
+    }
+
     /// Skips a group iteratively: nested groups take no stack, so their depth cannot overflow it.
     private mutating func skipGroup(_ tag: UInt32) throws(WireError) {
         var openGroups = [tag]
@@ -191,4 +201,7 @@ package enum WireType {
     package static let startGroup: UInt32 = 3
     static let endGroup: UInt32 = 4
     static let fixed32: UInt32 = 5
+
+    /// The wire types of a message without fields, as `FieldTag` has those of others.
+    package static let ofNoField = UInt64.max
 }

@@ -77,6 +77,10 @@ package struct EventGenerator {
         switch field.form {
         case .number: writer.field(field.number, varint: self.number())
         case .string: writer.field(field.number, self.string())
+        case .bytes:
+            let isText = !self.dice.chance(10)
+            writer.field(
+                field.number, isText ? self.string() : self.dice.pick(Self.invalidUTF8))
         case .message(let fields): writer.field(field.number, self.message(fields))
         case .map: writer.field(field.number, self.mapEntry())
         }

@@ -2,15 +2,22 @@
 
 /// A field of a message: its number on the wire, and what it holds.
 package struct SchemaField: Sendable {
-    let number: UInt64
-    let form: Form
+    package let number: UInt64
+    package let form: Form
 
     /// What a field holds.
-    indirect enum Form: Sendable {
+    package indirect enum Form: Sendable {
         case string
+        /// Bytes that are a text in all events but a few.
+        case bytes
         case number
         case message([SchemaField])
         case map
+
+        /// How it is written on the wire.
+        package var wireType: UInt32 {
+            if case .number = self { 0 } else { 2 }
+        }
     }
 
     init(_ number: UInt64, _ form: Form) {
@@ -40,8 +47,8 @@ package enum EventSchema {
         SchemaField(1, .message(apns)), SchemaField(1, .message(apns)),
         SchemaField(2, .message(fcm)), SchemaField(2, .message(fcm)), SchemaField(3, .number),
         SchemaField(4, .string), SchemaField(5, .number), SchemaField(6, .number),
-        SchemaField(7, .message([SchemaField(1, .string)])),
-        SchemaField(7, .message([SchemaField(1, .string)])),
+        SchemaField(7, .message([SchemaField(1, .bytes)])),
+        SchemaField(7, .message([SchemaField(1, .bytes)])),
     ]
 
     private static let apns: [SchemaField] = [

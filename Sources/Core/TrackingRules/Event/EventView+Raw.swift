@@ -13,7 +13,7 @@ extension EventView {
             switch tag {
             case Field.deliveryID: ids.delivery = try reader.string()
             case Field.messageID: ids.message = try reader.string()
-            default: try reader.skip(tag)
+            default: try reader.skip(tag, in: Field.wireTypes)
             }
         }
         guard self.hasRawPayload else { return }

@@ -112,23 +112,23 @@ package struct EventView {
             case Field.consent: self.consent = try reader.int32()
             case Field.traceContext: try self.mergeTraceContext(try reader.message())
             case Field.push:
-                self.begin(.push)
+                try self.begin(.push)
                 try self.push.merge(try reader.message())
             case Field.trackAction:
-                self.begin(.trackAction)
+                try self.begin(.trackAction)
                 try self.trackAction.merge(try reader.message())
             case Field.inApp:
-                self.begin(.inApp)
+                try self.begin(.inApp)
                 try self.inApp.merge(try reader.message())
             case Field.pushSend:
-                self.begin(.pushSend)
+                try self.begin(.pushSend)
                 try self.pushSend.merge(try reader.message())
             case Field.rawIDs: try self.mergeRawIDs(try reader.message())
             case Field.appVersion: self.appVersion = try reader.string()
             case Field.osVersion: self.osVersion = try reader.string()
             case Field.sdkVersion: self.sdkVersion = try reader.string()
             case Field.source: self.source = try reader.int32()
-            default: try reader.skip(tag)
+            default: try reader.skip(tag, in: Field.wireTypes)
             }
         }
     }
@@ -140,7 +140,7 @@ package struct EventView {
             switch tag {
             case Field.seconds: time.seconds = Int64(bitPattern: try reader.varint())
             case Field.nanos: time.nanos = try reader.int32()
-            default: try reader.skip(tag)
+            default: try reader.skip(tag, in: Field.wireTypes)
             }
         }
         self.occurTime = time
@@ -152,19 +152,20 @@ package struct EventView {
             switch tag {
             case Field.traceparent: self.traceparent = try reader.string()
             case Field.tracestate: self.tracestate = try reader.string()
-            default: try reader.skip(tag)
+            default: try reader.skip(tag, in: Field.wireTypes)
             }
         }
     }
 
     // A oneof member that occurs again is merged; another member replaces it.
 
-    private mutating func begin(_ interaction: Interaction) {
-        if self.interaction != .none, self.interaction != interaction { self.replace() }
+    private mutating func begin(_ interaction: Interaction) throws(WireError) {
+        if self.interaction != .none, self.interaction != interaction { try self.replace() }
         self.interaction = interaction
     }
 
-    private mutating func replace() {
+    private mutating func replace() throws(WireError) {
+        try self.push.checkReplaced()
         self.push = PushView()
         self.trackAction = TrackActionView()
         self.inApp = InAppView()

@@ -62,22 +62,24 @@ package struct InAppView {
             case Field.dataCollectionEnabled: self.dataCollectionEnabled = try reader.varint() != 0
             case Field.impression: try self.check(try reader.message(), as: .impression)
             case Field.click: try self.mergeClick(try reader.message())
-            case Field.dismissal: try self.check(try reader.message(), as: .dismissal)
+            case Field.dismissal:
+                try self.check(
+                    try reader.message(), FieldTag.InAppDismissal.wireTypes, as: .dismissal)
             case Field.displayError: try self.mergeDisplayError(try reader.message())
             case Field.triggered: try self.check(try reader.message(), as: .triggered)
             case Field.suppressed: try self.check(try reader.message(), as: .suppressed)
             case Field.triggerKind: self.triggerKind = try reader.int32()
             case Field.layout: self.layout = try reader.int32()
-            default: try reader.skip(tag)
+            default: try reader.skip(tag, in: Field.wireTypes)
             }
         }
     }
 
     /// Checks a member whose fields no rule reads: its bytes must be valid fields.
     private mutating func check(
-        _ reader: consuming WireReader, as event: Event
+        _ reader: consuming WireReader, _ wireTypes: UInt64 = WireType.ofNoField, as event: Event
     ) throws(WireError) {
-        while let tag = try reader.nextTag() { try reader.skip(tag) }
+        while let tag = try reader.nextTag() { try reader.skip(tag, in: wireTypes) }
         self.begin(event)
     }
 
@@ -98,7 +100,7 @@ package struct InAppView {
             case Field.reason: self.displayError.reason = try reader.int32()
             case Field.fetchReason: self.displayError.fetchReason = try reader.int32()
             case Field.detail: self.displayError.detail = try reader.string()
-            default: try reader.skip(tag)
+            default: try reader.skip(tag, in: Field.wireTypes)
             }
         }
     }
@@ -110,7 +112,7 @@ package struct InAppView {
             switch tag {
             case Field.actionText: self.actionText = try reader.string()
             case Field.actionURL: hasURL = !(try reader.string()).isEmpty
-            default: try reader.skip(tag)
+            default: try reader.skip(tag, in: Field.wireTypes)
             }
         }
         self.event = .click(hasURL: hasURL)

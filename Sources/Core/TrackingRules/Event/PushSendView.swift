@@ -34,7 +34,7 @@ package struct PushSendView {
             case Field.providerMessageID: self.providerMessageID = try reader.string()
             case Field.attempt: self.attempt = try reader.int32()
             case Field.display: self.display = try reader.int32()
-            default: try reader.skip(tag)
+            default: try reader.skip(tag, in: Field.wireTypes)
             }
         }
     }

@@ -66,14 +66,14 @@ package struct PushView {
             case Field.appState: self.appState = try reader.int32()
             case Field.product: self.product = try reader.int32()
             case Field.raw: try self.mergeRaw(try reader.message())
-            default: try reader.skip(tag)
+            default: try reader.skip(tag, in: Field.wireTypes)
             }
         }
     }
 
     private mutating func mergeApns(_ reader: consuming WireReader) throws(WireError) {
         typealias Field = FieldTag.ApnsPayload
-        self.begin(.apns)
+        try self.begin(.apns)
         while let tag = try reader.nextTag() {
             switch tag {
             case Field.aps: try self.fields.mergeAps(try reader.message())
@@ -83,43 +83,52 @@ package struct PushView {
             case Field.mediaAttachmentURL: self.fields.hasMedia = !(try reader.string()).isEmpty
             case Field.uri: self.fields.uri = try reader.string()
             case Field.customFields: try self.fields.customFields.add(try reader.mapEntry())
-            default: try reader.skip(tag)
+            default: try reader.skip(tag, in: Field.wireTypes)
             }
         }
     }
 
     private mutating func mergeFcm(_ reader: consuming WireReader) throws(WireError) {
         typealias Field = FieldTag.FcmPayload
-        self.begin(.fcm(hasData: self.payload == .fcm(hasData: true)))
+        try self.begin(.fcm(hasData: self.payload == .fcm(hasData: true)))
         while let tag = try reader.nextTag() {
             switch tag {
             case Field.collapseKey, Field.priority, Field.to: _ = try reader.string()
             case Field.data:
                 self.payload = .fcm(hasData: true)
                 try self.fields.mergeFcmData(try reader.message())
-            default: try reader.skip(tag)
+            default: try reader.skip(tag, in: Field.wireTypes)
             }
         }
     }
 
     private mutating func mergeRaw(_ reader: consuming WireReader) throws(WireError) {
         typealias Field = FieldTag.RawPayload
-        self.begin(.raw)
+        try self.begin(.raw)
         while let tag = try reader.nextTag() {
             switch tag {
-            case Field.json: self.json = try reader.slice()
-            default: try reader.skip(tag)
+            case Field.json:
+                try self.checkReplaced()
+                self.json = try reader.slice()
+            default: try reader.skip(tag, in: Field.wireTypes)
             }
         }
     }
 
     // A oneof member that occurs again is merged; another member replaces it.
 
-    private mutating func begin(_ payload: Payload) {
+    private mutating func begin(_ payload: Payload) throws(WireError) {
         if self.payload != .none, self.payload != payload {
+            try self.checkReplaced()
             (self.fields, self.json) = (PayloadView(), .none)
         }
         self.payload = payload
+    }
+
+    /// Refuses JSON that is no text and is about to be replaced: nobody judges it, and it stays in
+    /// the event's bytes, of which readers show it.
+    func checkReplaced() throws(WireError) {
+        guard self.json.isValidUTF8 else { throw .invalidUTF8 }
     }
 }
 
@@ -135,7 +144,7 @@ extension PushView.PayloadView {
             case Field.otherFields:
                 let entry = try self.otherFields.add(try reader.mapEntry())
                 if entry.key.equals("alert"), !entry.value.isEmpty { self.hasOtherText = true }
-            default: try reader.skip(tag)
+            default: try reader.skip(tag, in: Field.wireTypes)
             }
         }
     }
@@ -146,7 +155,7 @@ extension PushView.PayloadView {
             switch tag {
             case Field.title: self.hasTitle = !(try reader.string()).isEmpty
             case Field.body: self.hasBody = !(try reader.string()).isEmpty
-            default: try reader.skip(tag)
+            default: try reader.skip(tag, in: Field.wireTypes)
             }
         }
     }
@@ -169,7 +178,7 @@ extension PushView.PayloadView {
                 if entry.key.equals(PayloadSubject.classicText), !entry.value.isEmpty {
                     self.hasOtherText = true
                 }
-            default: try reader.skip(tag)
+            default: try reader.skip(tag, in: Field.wireTypes)
             }
         }
     }

@@ -22,7 +22,7 @@ package struct TrackActionView {
             case Field.action: self.action = try reader.int32()
             case Field.acsDeliveryTracking: self.flag = try reader.string()
             case Field.product: self.product = try reader.int32()
-            default: try reader.skip(tag)
+            default: try reader.skip(tag, in: Field.wireTypes)
             }
         }
     }

@@ -40,6 +40,8 @@ package enum FieldTag {
         @inlinable package static var sdkVersion: UInt32 { 138 }
         /// `source`, field 18.
         @inlinable package static var source: UInt32 { 144 }
+        /// The wire type of each field, in the octal digit of its number from the right; 7 for none.
+        @inlinable package static var wireTypes: UInt64 { 0o770222222227720202227 }
     }
     /// google.protobuf.Timestamp.
     package enum Timestamp {
@@ -47,6 +49,8 @@ package enum FieldTag {
         @inlinable package static var seconds: UInt32 { 8 }
         /// `nanos`, field 2.
         @inlinable package static var nanos: UInt32 { 16 }
+        /// The wire type of each field, in the octal digit of its number from the right; 7 for none.
+        @inlinable package static var wireTypes: UInt64 { 0o777777777777777777007 }
     }
     /// sightline.v1.TraceContext.
     package enum TraceContext {
@@ -54,6 +58,8 @@ package enum FieldTag {
         @inlinable package static var traceparent: UInt32 { 10 }
         /// `tracestate`, field 2.
         @inlinable package static var tracestate: UInt32 { 18 }
+        /// The wire type of each field, in the octal digit of its number from the right; 7 for none.
+        @inlinable package static var wireTypes: UInt64 { 0o777777777777777777227 }
     }
     /// sightline.v1.PushInteraction.
     package enum PushInteraction {
@@ -71,6 +77,8 @@ package enum FieldTag {
         @inlinable package static var appState: UInt32 { 40 }
         /// `product`, field 6.
         @inlinable package static var product: UInt32 { 48 }
+        /// The wire type of each field, in the octal digit of its number from the right; 7 for none.
+        @inlinable package static var wireTypes: UInt64 { 0o777777777777720020227 }
     }
     /// sightline.v1.ApnsPayload.
     package enum ApnsPayload {
@@ -88,6 +96,8 @@ package enum FieldTag {
         @inlinable package static var uri: UInt32 { 50 }
         /// `custom_fields`, field 7.
         @inlinable package static var customFields: UInt32 { 58 }
+        /// The wire type of each field, in the octal digit of its number from the right; 7 for none.
+        @inlinable package static var wireTypes: UInt64 { 0o777777777777722222227 }
     }
     /// sightline.v1.Aps.
     package enum Aps {
@@ -105,6 +115,8 @@ package enum FieldTag {
         @inlinable package static var mutableContent: UInt32 { 48 }
         /// `other_fields`, field 7.
         @inlinable package static var otherFields: UInt32 { 58 }
+        /// The wire type of each field, in the octal digit of its number from the right; 7 for none.
+        @inlinable package static var wireTypes: UInt64 { 0o777777777777720022027 }
     }
     /// sightline.v1.Alert.
     package enum Alert {
@@ -112,6 +124,8 @@ package enum FieldTag {
         @inlinable package static var title: UInt32 { 10 }
         /// `body`, field 2.
         @inlinable package static var body: UInt32 { 18 }
+        /// The wire type of each field, in the octal digit of its number from the right; 7 for none.
+        @inlinable package static var wireTypes: UInt64 { 0o777777777777777777227 }
     }
     /// sightline.v1.FcmPayload.
     package enum FcmPayload {
@@ -123,6 +137,8 @@ package enum FieldTag {
         @inlinable package static var to: UInt32 { 26 }
         /// `data`, field 4.
         @inlinable package static var data: UInt32 { 34 }
+        /// The wire type of each field, in the octal digit of its number from the right; 7 for none.
+        @inlinable package static var wireTypes: UInt64 { 0o777777777777777722227 }
     }
     /// sightline.v1.FcmData.
     package enum FcmData {
@@ -148,11 +164,15 @@ package enum FieldTag {
         @inlinable package static var badge: UInt32 { 80 }
         /// `custom_fields`, field 11.
         @inlinable package static var customFields: UInt32 { 90 }
+        /// The wire type of each field, in the octal digit of its number from the right; 7 for none.
+        @inlinable package static var wireTypes: UInt64 { 0o777777777202222222227 }
     }
     /// sightline.v1.RawPayload.
     package enum RawPayload {
         /// `json`, field 1.
         @inlinable package static var json: UInt32 { 10 }
+        /// The wire type of each field, in the octal digit of its number from the right; 7 for none.
+        @inlinable package static var wireTypes: UInt64 { 0o777777777777777777727 }
     }
     /// sightline.v1.TrackAction.
     package enum TrackAction {
@@ -166,6 +186,8 @@ package enum FieldTag {
         @inlinable package static var acsDeliveryTracking: UInt32 { 34 }
         /// `product`, field 5.
         @inlinable package static var product: UInt32 { 40 }
+        /// The wire type of each field, in the octal digit of its number from the right; 7 for none.
+        @inlinable package static var wireTypes: UInt64 { 0o777777777777777020227 }
     }
     /// sightline.v1.InAppInteraction.
     package enum InAppInteraction {
@@ -199,6 +221,8 @@ package enum FieldTag {
         @inlinable package static var triggered: UInt32 { 114 }
         /// `suppressed`, field 15.
         @inlinable package static var suppressed: UInt32 { 122 }
+        /// The wire type of each field, in the octal digit of its number from the right; 7 for none.
+        @inlinable package static var wireTypes: UInt64 { 0o777772222220000220227 }
     }
     /// sightline.v1.InAppClick.
     package enum InAppClick {
@@ -206,11 +230,15 @@ package enum FieldTag {
         @inlinable package static var actionText: UInt32 { 10 }
         /// `action_url`, field 2.
         @inlinable package static var actionURL: UInt32 { 18 }
+        /// The wire type of each field, in the octal digit of its number from the right; 7 for none.
+        @inlinable package static var wireTypes: UInt64 { 0o777777777777777777227 }
     }
     /// sightline.v1.InAppDismissal.
     package enum InAppDismissal {
         /// `type`, field 1.
         @inlinable package static var type: UInt32 { 8 }
+        /// The wire type of each field, in the octal digit of its number from the right; 7 for none.
+        @inlinable package static var wireTypes: UInt64 { 0o777777777777777777707 }
     }
     /// sightline.v1.InAppDisplayError.
     package enum InAppDisplayError {
@@ -220,6 +248,8 @@ package enum FieldTag {
         @inlinable package static var fetchReason: UInt32 { 16 }
         /// `detail`, field 3.
         @inlinable package static var detail: UInt32 { 26 }
+        /// The wire type of each field, in the octal digit of its number from the right; 7 for none.
+        @inlinable package static var wireTypes: UInt64 { 0o777777777777777772007 }
     }
     /// sightline.v1.PushSend.
     package enum PushSend {
@@ -241,6 +271,8 @@ package enum FieldTag {
         @inlinable package static var attempt: UInt32 { 64 }
         /// `display`, field 9.
         @inlinable package static var display: UInt32 { 72 }
+        /// The wire type of each field, in the octal digit of its number from the right; 7 for none.
+        @inlinable package static var wireTypes: UInt64 { 0o777777777770022000227 }
     }
     /// sightline.v1.PayloadIds.
     package enum PayloadIds {
@@ -248,6 +280,8 @@ package enum FieldTag {
         @inlinable package static var deliveryID: UInt32 { 10 }
         /// `message_id`, field 2.
         @inlinable package static var messageID: UInt32 { 18 }
+        /// The wire type of each field, in the octal digit of its number from the right; 7 for none.
+        @inlinable package static var wireTypes: UInt64 { 0o777777777777777777227 }
     }
     /// sightline.v1.StreamEventsRequest.
     package enum StreamEventsRequest {
