@@ -176,6 +176,9 @@ enum HitDetails {
     /// the varint at `next`: a tag, and then its field's number or length, which a row with a tag
     /// alone has not yet. A message in two parts is read by the parts' own fields.
     ///
+    /// Where a group begins, which proto3 has not, the walk ends: its fields would be read as those
+    /// of the message around it.
+    ///
     /// A step advances by a byte or more, and no message reaches beyond the one that it is in: a
     /// field that the rules do not know is not parsed by them, so it may declare any length.
     private static func walk(_ paths: [[UInt32]]) -> String {
@@ -188,7 +191,7 @@ enum HitDetails {
                     CASE WHEN number IS NULL THEN next + iif(tag & 5, 0, \(Self.size)) END,
                     next + CASE WHEN number IS NOT NULL OR tag & 7 = 0 THEN \(Self.size)
                         WHEN tag & 7 = 2 THEN \(Self.size) + \(Self.varint)
-                        ELSE iif(tag & 7 = 1, 8, 4) END, stop
+                        WHEN tag & 7 = 1 THEN 8 WHEN tag & 7 = 5 THEN 4 ELSE stop END, stop
                 FROM walk WHERE next < stop
                 UNION ALL
                 SELECT event, message << 7 | tag, start, 0, 0, start, start,
