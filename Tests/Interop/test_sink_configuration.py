@@ -81,6 +81,7 @@ TABLE = [
     nats("subject_prefix", "a..b", '"a..b"', "single dots"),
     nats("user", "node", '"node"', "needs nats.password_file too"),
     nats("tls.key", "FOLDER/text", "needs nats.tls.certificate too"),
+    nats("servers", "tls://a,nats://b", '"tls://a,nats://b"', "tls:// in all of its URLs"),
     nats("tls.roots", "FOLDER/nowhere", "FOLDER/nowhere", "No such file"),
     nats("tls.roots", "FOLDER/text", "FOLDER/text", "-----BEGIN"),
     nats("credentials_file", "FOLDER/nowhere", "FOLDER/nowhere", "this user can read"),

@@ -311,6 +311,17 @@ def test_libraries_may_use_openssl_until_the_process_is_gone(tmp_path):
     assert (code, list(told)[-1], probe.read_text()) == (0, "removal", "1"), told
 
 
+def test_nats_without_tls_at_the_server(jetstream, tmp_path):
+    """tls:// alone asks for it, and nothing is said to have worked in plain text."""
+    url = jetstream.url.replace("nats://", "tls://")
+    code, told = steps("nats", "--sink", "nats", f"--set=nats.servers={url}",
+                       "--data-dir", str(tmp_path))
+    assert code == FAILED and outcomes(told) == {
+        "name": "worked", "connection": "worked", "TLS": "failed"}, told
+    assert "Secure Connection not available" in told["TLS"]["text"]
+    assert "nats.tls.roots" in told["TLS"]["fix"]
+
+
 def test_nats_without_a_server(tmp_path):
     code, told = steps("nats", "--sink", "nats", f"--set=nats.servers=nats://127.0.0.1:{free_port()}",
                        "--data-dir", str(tmp_path))

@@ -119,6 +119,11 @@ struct ConfigurationProblemTests {
             (["nats.max_age_seconds=899"], "nats.max_age_seconds is \"899\", but has to be 0, or"),
             (["nats.user=node"], "nats.user is \"node\", but needs nats.password_file"),
             (["nats.tls.certificate=a.pem"], "but needs nats.tls.key"),
+            (
+                ["nats.servers=tls://a:4222,nats://b:4222"],
+                "nats.servers is \"tls://a:4222,nats://b:4222\", but has to have tls:// in all"
+            ),
+            (["nats.servers=a:4222,tls://b:4222"], "but has to have tls:// in all of its URLs"),
             (["nats.subject_prefix=a..b"], "nats.subject_prefix is \"a..b\", but has to be"),
             (["nats.subject_prefix=a.>"], "nats.subject_prefix is \"a.>\", but has to be"),
             (["nats.stream=a.b"], "nats.stream is \"a.b\", but has to be"),

@@ -97,6 +97,10 @@ struct ProbeTests {
                 ["name", "connection", "TLS"]
             ),
             (
+                "a.roots", .failed("write", "Secure Connection not available", fix: "f"),
+                ["name", "connection", "TLS"]
+            ),
+            (
                 nil, .failed("write", "the certificate of the user is needed", fix: "f"),
                 ["name", "connection", "write"]
             ),

@@ -38,6 +38,13 @@ extension NATSConfiguration: SinkConfiguration {
             problems.refuse(
                 \.maxAge, "has to be 0, or at least \(Self.name(of: \.duplicateWindow))")
         }
+        let areTLS = Set(self.servers.map(Self.asksForTLS))
+        if areTLS.count > 1 {
+            problems.refuse(
+                \.servers,
+                "has to have tls:// in all of its URLs, or in none: one setting of TLS holds for "
+                    + "all servers")
+        }
         problems.refuse(\.user, without: \.passwordFile, in: self)
         problems.refuse(\.passwordFile, without: \.user, in: self)
         problems.refuse(\.tlsCertificate, without: \.tlsKey, in: self)

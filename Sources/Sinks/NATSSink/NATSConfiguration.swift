@@ -3,7 +3,8 @@ package import ConfigurationKeys
 /// Settings of the nats sink. Builds without the sink have them too, so that a configuration is
 /// valid in all builds or in none.
 package struct NATSConfiguration: KeyedConfiguration, Equatable {
-    /// URLs such as `nats://host:4222` or `tls://host:4222`; the first that answers is used.
+    /// URLs such as `nats://host:4222` or `tls://host:4222`, all of one scheme; the first that
+    /// answers is used.
     package var servers = ["nats://127.0.0.1:4222"]
     /// The stream's name.
     package var stream = "SIGHTLINE"
@@ -41,11 +42,23 @@ package struct NATSConfiguration: KeyedConfiguration, Equatable {
     /// Creates the default settings.
     package init() {}
 
+    /// Whether no connection may do without TLS. The library does not read it from a URL's scheme.
+    var isTLS: Bool {
+        self.servers.contains(where: Self.asksForTLS) || !self.tlsRoots.isEmpty
+            || !self.tlsCertificate.isEmpty
+    }
+
+    /// Whether a server's URL asks for TLS.
+    static func asksForTLS(_ server: String) -> Bool {
+        server.drop(while: \.isWhitespace).lowercased().hasPrefix("tls://")
+    }
+
     /// The keys `nats.*`.
     package static let keys: [Key] = [
         .init(
             "nats.servers", of: \Self.servers, .text("nats://127.0.0.1:4222"),
-            "servers, with commas between them; tls:// in place of nats:// asks for TLS",
+            "servers, with commas between them; tls:// in place of nats://, in all of them, asks "
+                + "for TLS",
             unit: "URLs"
         ) { text, nats in nats.servers = text.split(separator: ",").map(String.init) },
         .text("nats.stream", \.stream, "name of the JetStream stream", unit: "name"),

@@ -44,11 +44,14 @@ final class NATSOptions {
     private static func setTrust(
         of options: OpaquePointer, _ configuration: NATSConfiguration
     ) throws {
+        // Without it the library uses TLS only where the server says that it has to.
+        if configuration.isTLS {
+            try NATSError.check("TLS", natsOptions_SetSecure(options, true))
+        }
         if !configuration.tlsRoots.isEmpty {
             try NATSError.check(
                 "nats.tls.roots is \"\(configuration.tlsRoots)\"",
                 natsOptions_LoadCATrustedCertificates(options, configuration.tlsRoots))
-            try NATSError.check("TLS", natsOptions_SetSecure(options, true))
         }
         if !configuration.tlsCertificate.isEmpty {
             try NATSError.check(

@@ -11,10 +11,10 @@ extension NATSSink {
             // Without a scheme it is no URL, but the library takes it.
             let text = server.contains("://") ? server : "nats://\(server)"
             let url = URLComponents(string: text)
-            let isTLS = url?.scheme == "tls" || !self.configuration.tlsRoots.isEmpty
             return HostProbe(
                 host: (url?.host ?? "").trimmingCharacters(in: ["[", "]"]),
-                port: url?.port ?? 4222, key: "nats.servers", roots: isTLS ? "nats.tls.roots" : nil)
+                port: url?.port ?? 4222, key: "nats.servers",
+                roots: self.configuration.isTLS ? "nats.tls.roots" : nil)
         }
     }
 

@@ -67,3 +67,14 @@ def test_whoever_is_not_let_in(secured, make_server, folder, changes, told):
     wait_until(lambda: "the sink is unavailable" in server.log(), "a word of it in the log")
     assert told in server.log(), server.log()
     assert "battery staple" not in server.log() and PASSWORD not in server.log()
+
+
+def test_a_server_without_tls(jetstream, make_server):
+    """tls:// is enough to ask for it, without roots: a server that has none gets nothing."""
+    url = jetstream.url.replace("nats://", "tls://")
+    server = make_server(*settings(url)).start()
+    with Load([server]) as load:
+        under_load(load, 5)
+    wait_until(lambda: "the sink is unavailable" in server.log(), "a word of it in the log")
+    assert "Secure Connection not available" in server.log(), server.log()
+    assert count(jetstream.url) == 0

@@ -91,6 +91,7 @@ package struct HostProbe: Sendable {
     /// How libraries of TLS say that it has failed.
     private static let wordsOfTLS = [
         "certificate", "CERTIFICATE", "handshake", "HANDSHAKE", "SSL error", "SSL Error", "TLS",
+        "Secure Connection",
     ]
 
     /// The steps of a delivery with the step `TLS`: before them if it has to have worked, in place
