@@ -39,6 +39,11 @@ final class NATSOptions {
         // Detects a silent server after 2 × 5 s.
         try NATSError.check("pings", natsOptions_SetPingInterval(options, 5000))
         try NATSError.check("pings", natsOptions_SetMaxPingsOut(options, 2))
+        // Without it a write waits for ever for a server that does not read, and with it PINGs and
+        // acks. A third, because a publish may have to wait for another write, and the library
+        // frees a message at the end of its ack's time, also one that is still being written.
+        let deadline = configuration.ackTimeout.milliseconds / 3
+        try NATSError.check("writes", natsOptions_SetWriteDeadline(options, deadline))
     }
 
     private static func setTrust(
