@@ -32,7 +32,7 @@ package struct NATSConfiguration: KeyedConfiguration, Equatable {
     package var user = ""
     /// The path of the file with the user's password.
     package var passwordFile = ""
-    /// The path of a PEM file with the accepted CAs; empty for the system's.
+    /// The path of a PEM file with CAs that are accepted besides the system's; empty for none.
     package var tlsRoots = ""
     /// The path of the client certificate (PEM); empty for none.
     package var tlsCertificate = ""
@@ -91,7 +91,7 @@ package struct NATSConfiguration: KeyedConfiguration, Equatable {
         .text("nats.user", \.user, "who the server knows us as", unit: "name"),
         .text("nats.password_file", \.passwordFile, "that user's password, in one line"),
         .text(
-            "nats.tls.roots", \.tlsRoots, "authorities of the servers' certificates",
+            "nats.tls.roots", \.tlsRoots, "CAs that are accepted besides the system's",
             unit: "PEM file"),
         .text(
             "nats.tls.certificate", \.tlsCertificate, "the certificate shown to the servers",
