@@ -87,6 +87,16 @@ struct ClientConfigurationTests {
         }
     }
 
+    @Test(
+        "a PING's answer has the time that is set, and never longer than until the next PING",
+        arguments: [(20, 10, 10), (10, 10, 10), (5, 10, 5), (1, 86400, 1)])
+    func pingTimeout(time: Int, timeout: Int, expected: Int) throws {
+        var configuration = ClientConfiguration(address: try ServerAddress("127.0.0.1:1"))
+        configuration.keepaliveTime = .seconds(time)
+        configuration.keepaliveTimeout = .seconds(timeout)
+        #expect(configuration.pingTimeout == .seconds(expected))
+    }
+
     @Test("wrong files of TLS and of a credential are told of at once")
     func files() throws {
         #expect(

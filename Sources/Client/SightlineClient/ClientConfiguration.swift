@@ -17,9 +17,10 @@ public struct ClientConfiguration: Sendable {
     public var collectsResults = false
     /// Whether the results of accepted events contain their hits and warnings. Default false.
     public var reportsAccepted = false
-    /// How long a connection may be silent before the client sends a PING. Default 20 s.
+    /// The time between PINGs on a connection with an open stream. Default 20 s.
     public var keepaliveTime: Duration = .seconds(20)
-    /// How long the PING's answer may take before the connection counts as dead. Default 10 s.
+    /// How long the PING's answer may take before the connection counts as dead, at most as long
+    /// as `keepaliveTime`. Default 10 s.
     public var keepaliveTimeout: Duration = .seconds(10)
     /// How long requests may remain without an answer before the client ends the stream. Default 2
     /// minutes.
@@ -51,6 +52,10 @@ public struct ClientConfiguration: Sendable {
 
     /// Creates a configuration with the defaults.
     public init(address: ServerAddress) { self.address = address }
+
+    /// How long an answer may take. Each PING begins the time of the last one anew
+    /// (grpc-swift-nio-transport 2.9.2): a time longer than what is between them would not end.
+    package var pingTimeout: Duration { min(self.keepaliveTimeout, self.keepaliveTime) }
 
     /// - Throws: `SightlineClientError.badConfiguration`.
     func validate() throws(SightlineClientError) {

@@ -122,7 +122,7 @@ extension SightlineClient {
         let metadata = try self.configuration.credential?.metadata ?? [:]
         var config = HTTP2ClientTransport.Posix.Config.defaults
         config.connection.keepalive = .init(
-            time: self.configuration.keepaliveTime, timeout: self.configuration.keepaliveTimeout,
+            time: self.configuration.keepaliveTime, timeout: self.configuration.pingTimeout,
             allowWithoutCalls: false)
         let transport = try self.configuration.security.transport(
             to: self.configuration.address, config: config)

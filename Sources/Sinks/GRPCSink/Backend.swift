@@ -11,7 +11,8 @@ package struct Backend: Sendable {
     package let configuration: GRPCConfiguration
     private let target: GRPCTarget
 
-    /// How long the answer to a PING may take.
+    /// How long the answer to a PING may take, unless the next one comes before that: each PING
+    /// begins the time of the last one anew (grpc-swift-nio-transport 2.9.2), so it would not end.
     private static let keepaliveTimeout = Duration.seconds(20)
     /// The maximum bytes of a key or token.
     private static let maxKeyBytes = 16 << 10
@@ -87,7 +88,8 @@ package struct Backend: Sendable {
             config: .defaults { config in
                 config.connection.keepalive = .init(
                     time: configuration.keepaliveInterval,
-                    timeout: Self.keepaliveTimeout, allowWithoutCalls: false)
+                    timeout: min(Self.keepaliveTimeout, configuration.keepaliveInterval),
+                    allowWithoutCalls: false)
             })
     }
 

@@ -29,7 +29,7 @@ package struct GRPCConfiguration: KeyedConfiguration, Equatable {
     package var connectTimeout = Duration.seconds(5)
     /// How long the backend may take until it acknowledges something.
     package var ackTimeout = Duration.seconds(10)
-    /// How long the backend may be silent before it gets an HTTP/2 PING.
+    /// The interval of HTTP/2 PINGs, and the longest time that the answer to one may take.
     package var keepaliveInterval = Duration.seconds(330)
     /// The longest wait that a backend may ask for.
     package var maxBusy = Duration.seconds(300)
@@ -99,8 +99,8 @@ package struct GRPCConfiguration: KeyedConfiguration, Equatable {
             "seconds without an ack after which the stream is broken off"),
         .duration(
             "grpc.keepalive_seconds", \.keepaliveInterval, 10...86_400,
-            "seconds of silence before an HTTP/2 PING, which has 20 for its answer; many servers "
-                + "close connections on which one comes more often than each 300"),
+            "seconds between HTTP/2 PINGs, each of which has as many for its answer, at most 20; "
+                + "many servers close connections on which one comes more often than each 300"),
         .duration(
             "grpc.max_busy_seconds", \.maxBusy, 0...86_400,
             "seconds that a backend may ask to wait, at most"),
