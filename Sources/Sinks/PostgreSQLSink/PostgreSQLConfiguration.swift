@@ -139,7 +139,8 @@ extension PostgreSQLConfiguration {
             "seconds that sent bytes may stay unacknowledged (tcp_user_timeout)"),
         .duration(
             "postgresql.keepalive_seconds", \.keepAlive, 1...3600,
-            "seconds between probes of an idle connection; three without an answer end it"),
+            "seconds between probes of an idle connection; it ends if none is answered within "
+                + "postgresql.tcp_user_timeout_seconds"),
     ]
 
     private static let tlsKeys: [Key] = [

@@ -91,7 +91,8 @@ extension PostgreSQLConnection {
             ("target_session_attrs", configuration.target.rawValue),
             ("tcp_user_timeout", configuration.tcpUserTimeout.milliseconds),
             ("keepalives", "1"), ("keepalives_idle", configuration.keepAlive.seconds),
-            ("keepalives_interval", configuration.keepAlive.seconds), ("keepalives_count", "3"),
+            // No count: tcp_user_timeout is what ends a connection whose probes are not answered.
+            ("keepalives_interval", configuration.keepAlive.seconds),
             ("sslmode", configuration.tlsMode.rawValue),
             ("sslrootcert", Self.roots(configuration)),
             ("sslcert", configuration.tlsCertificate), ("sslkey", configuration.tlsKey),
