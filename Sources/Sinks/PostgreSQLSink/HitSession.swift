@@ -98,11 +98,13 @@ struct HitSession {
         }
     }
 
-    /// Creates the tables. Of several nodes that start at once, the others wait.
+    /// Creates the tables. Of several nodes that start at once, the others wait, or come again
+    /// after `postgresql.lock_seconds`.
     private func migrate(_ connection: PostgreSQLConnection) throws(PostgreSQLError) {
         try connection.run(
             """
-            BEGIN; \(self.schema.lock);
+            BEGIN; SET LOCAL lock_timeout = \(self.configuration.lockTimeout.milliseconds);
+            \(self.schema.lock);
             \(self.schema.creation)
             COMMIT
             """)
