@@ -133,7 +133,8 @@ func linked(_ library: String, with trait: String) -> [Target.Dependency] {
 let protos: [Target.Dependency] = ["SightlineProtos"] + libraries("SwiftProtobuf")
 let service = ["SightlineProtos"] + grpc
 let tracing = libraries("Instrumentation", "ServiceContextModule", "Tracing")
-let http = libraries("AsyncHTTPClient", "NIOCore", "NIOHTTP1", "NIOSSL")
+/// A client over HTTP.
+let http = ["HTTPClients"] + libraries("AsyncHTTPClient", "NIOCore", "NIOHTTP1", "NIOSSL")
 /// What a part of a server tells of itself, and how it ends.
 let running = libraries("CoreMetrics", "Logging", "ServiceLifecycle")
 let sqlite = libraries("GRDB", "GRDBSQLite")
@@ -326,6 +327,7 @@ let base: [Target] = [
     module("Base/Storage", ["Pacing", "WireFormat"] + libraries("Logging") + sqlite),
     module("Base/W3CTrace", ["WireFormat"]),
     module("Base/EventJSON", ["JSON", "WireFormat"] + protos),
+    module("Base/HTTPClients", libraries("NIOSSL")),
     module("Base/JSON", ["WireFormat"]),
     module("Base/WireFormat"),
     module("Base/Pacing"),
@@ -445,6 +447,7 @@ let testTargets: [Target] = [
         "HTTP2EdgeTests",
         ["HTTP2Edge", "TestSupport", "TrackingServer"] + service
             + libraries("Logging", "NIOCore", "NIOEmbedded", "NIOHPACK", "NIOHTTP2")),
+    tests("HTTPClientsTests", ["HTTPClients"] + libraries("NIOSSL")),
     tests(
         "HTTPDoorTests",
         [

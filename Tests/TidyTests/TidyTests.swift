@@ -34,6 +34,19 @@ struct TidyTests {
         #expect(try SourceFile.all().flatMap { SourceRules.namedSinks(in: $0) } == [])
     }
 
+    @Test("a client over HTTP has the TLS settings of HTTPClients, or speaks to a socket of ours")
+    func httpClients() throws {
+        let files = try SourceFile.all()
+        let clients = files.filter { $0.text.contains("= HTTPClient.Configuration(") }
+        #expect(clients.count == 5)
+        #expect(
+            clients.filter { !$0.text.contains("TLSConfiguration.outbound(") }.map(\.name)
+                == ["AdminSocketClient.swift"])
+        #expect(
+            files.filter { $0.text.contains("makeClientConfiguration(") }.map(\.name)
+                == ["TLSConfiguration+Outbound.swift"])
+    }
+
     @Test("no line of ours has more than 100 columns")
     func lineLengths() throws {
         #expect(try SourceFile.all().flatMap { SourceRules.longLines(of: $0) } == [])

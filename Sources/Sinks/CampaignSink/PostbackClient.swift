@@ -1,6 +1,7 @@
 // Sends requests over HTTP.
 internal import AsyncHTTPClient
 internal import Foundation
+internal import HTTPClients
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOSSL
@@ -16,12 +17,8 @@ final class PostbackClient: Sendable {
     /// A client that connects with its first request.
     init(_ configuration: CampaignConfiguration) {
         var settings = HTTPClient.Configuration()
-        if !configuration.tlsRoots.isEmpty {
-            // Read when a connection is made: a file that is gone by then makes it fail.
-            var tls = TLSConfiguration.makeClientConfiguration()
-            tls.trustRoots = .file(configuration.tlsRoots)
-            settings.tlsConfiguration = tls
-        }
+        // Its roots are read when a connection is made: a file that is gone by then makes it fail.
+        settings.tlsConfiguration = TLSConfiguration.outbound(roots: configuration.tlsRoots)
         settings.redirectConfiguration = .disallow
         settings.httpVersion = .http1Only
         let longest = max(configuration.standardTimeout, configuration.classicTimeout)

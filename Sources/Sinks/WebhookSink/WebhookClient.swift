@@ -1,5 +1,6 @@
 // One request at a time, over a connection to an address that was checked.
 internal import AsyncHTTPClient
+internal import HTTPClients
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
@@ -89,7 +90,7 @@ final class WebhookClient {
     }
 
     private func client(of address: NetworkAddress) throws(WebhookFailure) -> HTTPClient {
-        var tls = TLSConfiguration.makeClientConfiguration()
+        var tls = TLSConfiguration.outbound()
         if !self.configuration.tlsRoots.isEmpty {
             do {
                 tls.trustRoots = .certificates(

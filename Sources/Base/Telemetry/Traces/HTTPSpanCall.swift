@@ -1,5 +1,6 @@
 internal import AsyncHTTPClient
 internal import CDeflate
+internal import HTTPClients
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOSSL
@@ -80,8 +81,7 @@ extension TracesConfiguration {
     ///
     /// - Throws: the TLS library's error if its files are unusable.
     func makeHTTPConfiguration() throws -> HTTPClient.Configuration {
-        var tls = TLSConfiguration.makeClientConfiguration()
-        if !self.rootsPath.isEmpty { tls.trustRoots = .file(self.rootsPath) }
+        var tls = TLSConfiguration.outbound(roots: self.rootsPath)
         if !self.certificatePath.isEmpty {
             tls.certificateChain = try NIOSSLCertificate.fromPEMFile(self.certificatePath)
                 .map { .certificate($0) }

@@ -2,6 +2,7 @@
 // the postbacks too.
 internal import AsyncHTTPClient
 internal import HTTP2Edge
+internal import HTTPClients
 internal import NIOCore
 internal import NIOSSL
 internal import Synchronization
@@ -25,12 +26,8 @@ package final class PostbackUpstream: UpstreamForwarding {
         self.places = Mutex(UpstreamPlaces(configuration.maxUpstreamRequests))
         self.maxBytes = configuration.maxUpstreamBytes
         var settings = HTTPClient.Configuration()
-        if !configuration.upstreamRoots.isEmpty {
-            // Read when a connection is made: a file that is gone by then makes it fail.
-            var tls = TLSConfiguration.makeClientConfiguration()
-            tls.trustRoots = .file(configuration.upstreamRoots)
-            settings.tlsConfiguration = tls
-        }
+        // Its roots are read when a connection is made: a file that is gone by then makes it fail.
+        settings.tlsConfiguration = TLSConfiguration.outbound(roots: configuration.upstreamRoots)
         settings.redirectConfiguration = .disallow
         settings.httpVersion = .http1Only
         settings.timeout.connect = TimeAmount(configuration.upstreamTimeout)
