@@ -447,7 +447,7 @@ let testTargets: [Target] = [
         "HTTP2EdgeTests",
         ["HTTP2Edge", "TestSupport", "TrackingServer"] + service
             + libraries("Logging", "NIOCore", "NIOEmbedded", "NIOHPACK", "NIOHTTP2")),
-    tests("HTTPClientsTests", ["HTTPClients"] + libraries("NIOSSL")),
+    tests("HTTPClientsTests", ["HTTPClients", "TestSupport"] + libraries("NIOSSL")),
     tests(
         "HTTPDoorTests",
         [
@@ -504,7 +504,7 @@ let testTargets: [Target] = [
     tests("SinkKitTests", ["SinkTestSupport", "TestSupport"] + hits + protos),
     tests(
         "TelemetryTests",
-        ["Telemetry", "TestSupport", "W3CTrace"] + service
+        ["SinkTestSupport", "Telemetry", "TestSupport", "W3CTrace"] + service
             + libraries(
                 "CoreMetrics", "Logging", "NIOHTTP1", "ServiceContextModule", "ServiceLifecycle",
                 "Tracing")),

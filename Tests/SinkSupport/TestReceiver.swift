@@ -14,6 +14,8 @@ package final class TestReceiver: Sendable {
         case close
         /// No answer, until the client closes.
         case stall
+        /// The head of an answer, and nothing of its body until the client closes.
+        case head
         /// The head of an answer, and then a byte of its body each 20 ms without an end.
         case drip
         /// What the test makes of the request's body.
@@ -148,9 +150,10 @@ package final class TestReceiver: Sendable {
             return Self.send(
                 "HTTP/1.1 \(status) Status\r\n\(length)\(lines)\r\n\(body)", connection)
         case .close, .of: return false
-        case .stall:
-            var byte: UInt8 = 0
-            return recv(connection, &byte, 1, 0) > 0
+        case .stall: return Self.isSpokenTo(connection)
+        case .head:
+            return Self.send("HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n", connection)
+                && Self.isSpokenTo(connection)
         case .drip:
             let head = "HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n"
             var isOpen = Self.send(head + "content-type: application/json\r\n\r\n", connection)
@@ -161,6 +164,12 @@ package final class TestReceiver: Sendable {
             }
             return false
         }
+    }
+
+    /// Waits for a byte; false if the client closes instead.
+    private static func isSpokenTo(_ connection: Int32) -> Bool {
+        var byte: UInt8 = 0
+        return recv(connection, &byte, 1, 0) > 0
     }
 
     private static func send(_ text: String, _ connection: Int32) -> Bool {

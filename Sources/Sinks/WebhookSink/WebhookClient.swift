@@ -121,23 +121,14 @@ final class WebhookClient {
     private static func exchange(
         _ client: HTTPClient, _ request: HTTPClientRequest, _ timeout: Duration, _ maxBytes: Int
     ) async throws -> WebhookResponse {
-        try await withThrowingTaskGroup(of: WebhookResponse.self) { group in
-            group.addTask {
-                // The group ends the request earlier.
-                let response = try await client.execute(request, timeout: .hours(1))
-                return WebhookResponse(
-                    status: Int(response.status.code),
-                    retryAfter: response.headers.first(name: "retry-after"),
-                    contentType: response.headers.first(name: "content-type"),
-                    body: try await Self.body(of: response, maxBytes))
-            }
-            group.addTask {
-                try await Task.sleep(for: timeout)
-                throw WebhookFailure("no answer within webhook.timeout_seconds")
-            }
-            defer { group.cancelAll() }
-            guard let response = try await group.next() else { throw CancellationError() }
-            return response
+        try await withTimeLimit(timeout) {
+            // The limit ends the request earlier.
+            let response = try await client.execute(request, timeout: .hours(1))
+            return WebhookResponse(
+                status: Int(response.status.code),
+                retryAfter: response.headers.first(name: "retry-after"),
+                contentType: response.headers.first(name: "content-type"),
+                body: try await Self.body(of: response, maxBytes))
         }
     }
 
@@ -159,6 +150,9 @@ final class WebhookClient {
 
     private static func failure(_ error: any Error) -> WebhookFailure {
         if let failure = error as? WebhookFailure { return failure }
+        if error is TimeLimitPassed {
+            return WebhookFailure("no answer within webhook.timeout_seconds")
+        }
         if error is CancellationError { return WebhookFailure("the server stops") }
         let cause = (error as? NIOConnectionError)?.connectionErrors.first?.error ?? error
         let reason = String(reasonOf: cause).cut(toScalars: Self.maxReasonScalars)

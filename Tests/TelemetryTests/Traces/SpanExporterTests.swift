@@ -6,6 +6,7 @@ internal import Logging
 internal import ServiceContextModule
 internal import ServiceLifecycle
 internal import SightlineProtos
+internal import SinkTestSupport
 internal import SwiftProtobuf
 @testable internal import Telemetry
 internal import TestSupport
@@ -193,6 +194,28 @@ struct SpanExporterTests {
         }
         #expect(counts.count(of: .exported) == 0)
         #expect(counts.count(of: .failed) + counts.count(of: .stopped) == 9)
+    }
+
+    @Test("over HTTP, the time of a call is that of the answer's body too")
+    func stalledBody() async throws {
+        let receiver = try TestReceiver([.head])
+        var configuration = TracesConfiguration()
+        (configuration.batchSpans, configuration.queueSpans) = (3, 6)
+        // A pause before another try would be longer.
+        configuration.exportTimeout = .milliseconds(400)
+        let endpoint = try #require(OTLPEndpoint("http://127.0.0.1:\(receiver.port)/v1/traces"))
+        let clock = TestClock(maxSleeps: 0)
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let exporter = try SpanExporter(to: endpoint, configuration, logger: logger, clock: clock)
+        let group = ServiceGroup(services: [exporter], logger: logger)
+        var sleeps = clock.lastingSleeps.makeAsyncIterator()
+        async let ended: Void = group.run()
+        while let sleep = await sleeps.next(), sleep != Self.delay {}
+        for _ in 0..<3 { exporter.tracer.startSpan("span", context: .topLevel).end() }
+        // The clock of the flush stands still, so that the export alone can end it.
+        await group.triggerGracefulShutdown()
+        try await ended
+        #expect(exporter.counts.count(of: .failed) == 3)
     }
 
     @Test("a span is sent as OTLP has it")

@@ -37,22 +37,34 @@ struct HTTPSpanCall: SpanCall {
         do {
             let bytes: [UInt8] = try spans.serializedBytes()
             request.body = .bytes(self.isCompressed ? Self.gzip(bytes) : bytes)
-            let answer = try await self.client.execute(
-                request, deadline: .now() + TimeAmount(timeout))
-            guard answer.status == .ok else { throw SpanCallError(answer.status, answer.headers) }
-            let body = try await answer.body.collect(upTo: Self.maxAnswerBytes)
-            return try Response(serializedBytes: Array(body.readableBytesView))
+            return try await self.answer(to: request, within: timeout)
         } catch let error as SpanCallError {
             throw error
         } catch is BinaryDecodingError {
             // The receiver has accepted the spans; only its answer is in another encoding.
             return Response()
+        } catch is TimeLimitPassed {
+            throw SpanCallError(failure: .transient(retryAfter: nil), reason: "no answer in time")
         } catch let error as HTTPClientError {
             throw SpanCallError(
                 failure: .transient(retryAfter: nil), reason: error.shortDescription)
         } catch {
             throw SpanCallError(
                 failure: .transient(retryAfter: nil), reason: String(reasonOf: error))
+        }
+    }
+
+    private func answer(
+        to request: HTTPClientRequest, within timeout: Duration
+    ) async throws -> Response {
+        try await withTimeLimit(timeout) {
+            // The limit ends the request earlier.
+            let answer = try await self.client.execute(request, timeout: .hours(1))
+            guard answer.status == .ok else { throw SpanCallError(answer.status, answer.headers) }
+            let body = try await answer.body.collect(upTo: Self.maxAnswerBytes)
+            // A cancelled body ends as if it were whole.
+            try Task.checkCancellation()
+            return try Response(serializedBytes: Array(body.readableBytesView))
         }
     }
 

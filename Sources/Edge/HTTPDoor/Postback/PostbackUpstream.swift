@@ -59,7 +59,7 @@ package final class PostbackUpstream: UpstreamForwarding {
         do {
             let response = try await self.send(message)
             return (response, response == nil ? .tooLarge : .answered)
-        } catch is LateAnswer {
+        } catch is TimeLimitPassed {
             return (nil, .late)
         } catch let error as HTTPClientError
             where error == .deadlineExceeded || error == .connectTimeout || error == .readTimeout
@@ -70,23 +70,13 @@ package final class PostbackUpstream: UpstreamForwarding {
         }
     }
 
-    private struct LateAnswer: Error {}
-
     /// The client's own deadline ends with the head of an answer; this one is for its body too.
     private func send(_ message: HTTPClientRequest) async throws -> DoorResponse? {
         let deadline = NIODeadline.now() + TimeAmount(self.timeout)
-        return try await withThrowingTaskGroup(of: DoorResponse?.self) { group in
-            group.addTask {
-                let answer = try await self.client.execute(message, deadline: deadline)
-                return try await UpstreamMessage.response(
-                    answer, to: message.method, maxBytes: self.maxBytes)
-            }
-            group.addTask {
-                try await Task.sleep(for: self.timeout)
-                throw LateAnswer()
-            }
-            defer { group.cancelAll() }
-            return try await group.next() ?? nil
+        return try await withTimeLimit(self.timeout) {
+            let answer = try await self.client.execute(message, deadline: deadline)
+            return try await UpstreamMessage.response(
+                answer, to: message.method, maxBytes: self.maxBytes)
         }
     }
 }
