@@ -21,10 +21,8 @@ final class PostbackClient: Sendable {
         settings.tlsConfiguration = TLSConfiguration.outbound(roots: configuration.tlsRoots)
         settings.redirectConfiguration = .disallow
         settings.httpVersion = .http1Only
-        let longest = max(configuration.standardTimeout, configuration.classicTimeout)
-        settings.timeout.connect = TimeAmount(longest)
-        // For bodies: the deadline of a request ends with the head of its answer.
-        settings.timeout.read = TimeAmount(longest)
+        settings.timeout.connect = TimeAmount(
+            max(configuration.standardTimeout, configuration.classicTimeout))
         settings.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit =
             configuration.maxInFlight
         settings.connectionPool.retryConnectionEstablishment = false
@@ -49,24 +47,26 @@ final class PostbackClient: Sendable {
         }
     }
 
-    /// The answer to a GET, with its body read.
+    /// The answer to a GET, with its body read as far as it comes within the time.
     func answer(_ url: String, within timeout: Duration) async throws -> HTTPClientResponse {
         var message = HTTPClientRequest(url: url)
         message.headers.add(name: "accept", value: "*/*")
         message.headers.add(name: "user-agent", value: "sightline")
-        let deadline = NIODeadline.now() + TimeAmount(timeout)
-        let answer = try await self.client.execute(message, deadline: deadline)
-        await Self.drain(answer.body, until: deadline)
+        let start = ContinuousClock.now
+        let answer = try await self.client.execute(message, timeout: TimeAmount(timeout))
+        let rest = timeout - start.duration(to: .now)
+        // The status has decided: a body that is late, or not read, changes nothing.
+        try? await withTimeLimit(rest) { await Self.drain(answer.body) }
         return answer
     }
 
-    /// The status has decided: whatever becomes of the body changes nothing.
-    private static func drain(_ body: HTTPClientResponse.Body, until deadline: NIODeadline) async {
+    /// Whatever becomes of the body, the answer stands.
+    private static func drain(_ body: HTTPClientResponse.Body) async {
         var bytes = 0
         do {
             for try await part in body {
                 bytes += part.readableBytes
-                if bytes > Self.maxBodyBytes || NIODeadline.now() > deadline { return }
+                if bytes > Self.maxBodyBytes { return }
             }
         } catch {
             // The connection has ended, and the next request gets another one.
