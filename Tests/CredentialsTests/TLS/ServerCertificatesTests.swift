@@ -11,6 +11,7 @@ internal import Logging
 internal import SightlineProtos
 internal import SwiftASN1
 internal import Synchronization
+internal import TestSupport
 internal import Testing
 internal import X509
 
@@ -55,6 +56,32 @@ struct ServerCertificatesTests {
             let broken = warnings.filter { $0.contains("holds no certificate") }
             #expect(broken.count == 1, "\(warnings)")
             #expect(warnings.count { $0.contains("expires soon days_left=10") } == 1)
+        }
+    }
+
+    @Test(
+        "a SIGHUP's new tls.reload_seconds ends the wait for the old ones",
+        .timeLimit(.minutes(10)))
+    func newInterval() async throws {
+        let clock = TestClock(maxSleeps: 0)
+        try await TLSBench.with(.tls, clock: clock) { bench in
+            var next = ServerTLSConfiguration()
+            next.mode = .tls
+            (next.certificatePath, next.keyPath) = (bench.files.certificate, bench.files.key)
+            next.reloadInterval = .seconds(7)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await bench.certificates.run() }
+                var sleeps = clock.lastingSleeps.makeAsyncIterator()
+                let first = await sleeps.next()
+                #expect(first == TLSBench.reloadInterval)
+                try bench.certificates.prepare(next)()
+                let second = await sleeps.next()
+                #expect(second == .seconds(7), "the clock stands still, so nothing else ended it")
+                try TestTLSFiles.write("broken", bench.files.certificate)
+                clock.advance(by: .seconds(7))
+                try await bench.wait { bench.log.contains { $0.hasPrefix("warning cert") } }
+                group.cancelAll()
+            }
         }
     }
 

@@ -15,6 +15,7 @@ struct TLSBench: Sendable {
     let authority: TestAuthority
     let certificates: ServerCertificates
     let service: PeerService
+    static let reloadInterval = Duration.milliseconds(5)
     private let records: TLSRecords
     private let address: ServerAddress
 
@@ -24,6 +25,7 @@ struct TLSBench: Sendable {
     /// Serves while `body` runs, with a certificate that lasts so many days.
     static func with(
         _ mode: ServerTLSConfiguration.Mode, until: Double = 90,
+        clock: any Clock<Duration> = ContinuousClock(),
         _ body: (TLSBench) async throws -> Void
     ) async throws {
         try await TestDirectory.with { directory in
@@ -34,14 +36,14 @@ struct TLSBench: Sendable {
             tls.mode = mode
             tls.certificatePath = files.certificate
             tls.keyPath = files.key
-            tls.reloadInterval = .milliseconds(5)
+            tls.reloadInterval = Self.reloadInterval
             if mode == .mtls {
                 try files.write(roots: [authority.certificate])
                 tls.clientRootsPath = files.clientRoots
             }
             let records = TLSRecords()
             let certificates = try ServerCertificates(
-                tls, logger: Logger(label: "test") { _ in records })
+                tls, logger: Logger(label: "test") { _ in records }, clock: clock)
             let transport = HTTP2ServerTransport.Posix(
                 address: .ipv4(host: "127.0.0.1", port: 0),
                 transportSecurity: try certificates.transportSecurity())

@@ -5,6 +5,7 @@ package import Logging
 internal import NIOCertificateReloading
 internal import NIOCore
 package import NIOSSL
+internal import Pacing
 internal import ServiceLifecycle
 internal import SwiftASN1
 internal import Synchronization
@@ -34,14 +35,21 @@ package final class ServerCertificates: CertificateReloader, Service {
     /// Held while files are read and applied, so that the last reading wins. Not recursive: call
     /// nothing that locks while holding it.
     private let reading = Mutex(())
+    private let clock: any Clock<Duration>
+    /// Raised when the settings are changed.
+    private let changed = Signal()
 
     /// Reads and validates the files before the server listens.
     ///
+    /// - Parameter clock: measures the time until the next reading; tests substitute it.
     /// - Throws: `ConfigurationError` with every problem and its key.
-    package init(_ configuration: ServerTLSConfiguration, logger: Logger) throws(ConfigurationError)
-    {
+    package init(
+        _ configuration: ServerTLSConfiguration, logger: Logger,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) throws(ConfigurationError) {
         self.mode = configuration.mode
         self.logger = logger
+        self.clock = clock
         let identity = try ServerIdentity(configuration, at: Date())
         self.clients = ClientTrust(roots: identity.clientRoots)
         self.state = Mutex(State(configuration: configuration, identity: identity))
@@ -81,21 +89,47 @@ package final class ServerCertificates: CertificateReloader, Service {
         return {
             // A periodic read of the old paths that is under way would otherwise undo the change.
             self.reading.withLock { _ in self.replace(with: read.1, of: read.0, isAsked: true) }
+            self.changed.raise()
         }
     }
 
-    /// Reads the files again every `tls.reload_seconds`, until the server stops.
+    /// Reads the files again every `tls.reload_seconds`, until the server stops. For one task.
     package func run() async throws {
         do {
             try await cancelWhenGracefulShutdown {
                 while true {
-                    let interval = self.state.withLock { $0.configuration.reloadInterval }
-                    try await Task.sleep(for: interval)
-                    self.read(isAsked: false)
+                    if try await self.sleep(for: self.interval) { self.read(isAsked: false) }
                 }
             }
         } catch is CancellationError {
             // The shutdown has ended the wait.
+        }
+    }
+
+    private var interval: Duration { self.state.withLock { $0.configuration.reloadInterval } }
+
+    /// Waits for an interval; returns false once another one is in force, for which the files were
+    /// read just now.
+    private func sleep(for interval: Duration) async throws -> Bool {
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                try await self.clock.sleep(for: interval)
+                return true
+            }
+            group.addTask {
+                await withTaskCancellationHandler {
+                    while self.interval == interval, !Task.isCancelled {
+                        await self.changed.wait()
+                    }
+                } onCancel: {
+                    self.changed.raise()
+                }
+                try Task.checkCancellation()
+                return false
+            }
+            defer { group.cancelAll() }
+            guard let isOver = try await group.next() else { throw CancellationError() }
+            return isOver
         }
     }
 
