@@ -36,7 +36,8 @@ package struct AdminConfiguration: KeyedConfiguration {
         },
         .number(
             "admin.max_connections", \.maxConnections, 1...10_000,
-            "connections of the admin server; more wait to be accepted", unit: "connections"),
+            "connections of the admin server; more wait to be accepted, but up to 3 that came "
+                + "together with the last", unit: "connections"),
         .number(
             "admin.header_bytes", \.headerBytes, 256...(64 << 10),
             "bytes of a request's header fields"),

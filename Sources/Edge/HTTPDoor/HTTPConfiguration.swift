@@ -2,7 +2,7 @@ package import ConfigurationKeys
 package import HTTP2Edge
 
 /// The settings `http.*`: where the HTTP port listens, and its limits. What holds for connections
-/// of the gRPC port besides (`connections.*`) holds here too.
+/// of the gRPC port besides (`connections.*`) holds here too, but for the keepalive.
 package struct HTTPConfiguration: KeyedConfiguration {
     /// Host and port; nil for no HTTP port.
     package var address: ListenAddress?
@@ -50,7 +50,8 @@ package struct HTTPConfiguration: KeyedConfiguration {
         .init(
             "http.listen", of: \Self.address, .text("off"),
             "address and port of the HTTP server for clients without gRPC, or off; with the TLS, "
-                + "the credentials and connections.* of the gRPC server", unit: "address"),
+                + "the credentials and connections.* of the gRPC server, but for "
+                + "connections.keepalive_* and what http.* bounds itself", unit: "address"),
         .init(
             "http.cors_origins", of: \Self.corsOrigins, .text(""),
             "origins whose pages may call from a browser, as in https://app.example.com, or *",
@@ -88,7 +89,8 @@ package struct HTTPConfiguration: KeyedConfiguration {
             "seconds that a request's body may take"),
         .duration(
             "http.answer_seconds", \.answerTimeout, 1...3600,
-            "seconds for which a client may leave an answer unread before its connection ends"),
+            "seconds for which a client may leave an answer unread before its connection ends; "
+                + "with HTTP/1.1 connections.user_timeout_seconds ends it too, if that is less"),
         .duration(
             "http.idle_seconds", \.idleTimeout, 1...86_400,
             "seconds that a connection may take until the next request's header fields are whole"),

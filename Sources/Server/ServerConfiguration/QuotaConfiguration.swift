@@ -36,15 +36,21 @@ package struct QuotaConfiguration: KeyedConfiguration {
     /// No limits.
     package init() {}
 
+    /// What a reload does not change: a call looks its quota up once.
+    private static let lateQuota =
+        "A stream that was opened with no quota and no quotas.file has none until it ends"
+
     /// The keys `quotas.*`.
     package static let keys: [Key] = [
         .number(
             "quotas.events_per_second", \.standard.eventsPerSecond, 0...Quota.maxRate,
-            "events that a tenant may send per second; 0 for no limit", unit: "events",
+            "events that a tenant may send per second; 0 for no limit. " + Self.lateQuota,
+            unit: "events",
             isReloadable: true),
         .number(
             "quotas.bytes_per_second", \.standard.bytesPerSecond, 0...Quota.maxRate,
-            "bytes that a tenant may send per second; 0 for no limit", unit: "bytes",
+            "bytes that a tenant may send per second; 0 for no limit. " + Self.lateQuota,
+            unit: "bytes",
             isReloadable: true),
         .number(
             "quotas.burst_seconds", \.standard.burstSeconds, 1...Quota.maxBurstSeconds,

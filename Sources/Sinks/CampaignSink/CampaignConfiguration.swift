@@ -67,7 +67,8 @@ package struct CampaignConfiguration: KeyedConfiguration, Equatable {
             "campaign.path", \.path, "path of every request to Campaign", unit: "path",
             problem: Self.pathProblem),
         .text(
-            "campaign.tls.roots", \.tlsRoots, "authorities of the servers' certificates",
+            "campaign.tls.roots", \.tlsRoots,
+            "authorities of the servers' certificates; a file that was replaced needs a restart",
             unit: "PEM file"),
         .duration(
             "campaign.standard_timeout_seconds", \.standardTimeout, 1...300,

@@ -17,7 +17,8 @@ final class PostbackClient: Sendable {
     /// A client that connects with its first request.
     init(_ configuration: CampaignConfiguration) {
         var settings = HTTPClient.Configuration()
-        // Its roots are read when a connection is made: a file that is gone by then makes it fail.
+        // Its roots are read for the first connection, which fails if the file is gone by then, and
+        // kept by the client: a file that was replaced needs a restart.
         settings.tlsConfiguration = TLSConfiguration.outbound(roots: configuration.tlsRoots)
         settings.redirectConfiguration = .disallow
         settings.httpVersion = .http1Only

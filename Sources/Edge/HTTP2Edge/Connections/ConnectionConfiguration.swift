@@ -65,10 +65,10 @@ package struct ConnectionConfiguration: KeyedConfiguration {
             "seconds that a connection may be without a stream"),
         .duration(
             "connections.keepalive_seconds", \.keepaliveInterval, 1...86_400,
-            "seconds without a byte after which the server sends a PING"),
+            "seconds without a byte after which the server sends a PING; not on the HTTP port"),
         .duration(
             "connections.keepalive_timeout_seconds", \.keepaliveTimeout, 1...600,
-            "seconds that a peer may take to answer that PING"),
+            "seconds that a peer may take to answer that PING; not on the HTTP port"),
         .duration(
             "connections.max_age_seconds", \.maxAge, 1...604_800,
             "seconds after which a connection is ended, its streams told first; 10 % more or less, "

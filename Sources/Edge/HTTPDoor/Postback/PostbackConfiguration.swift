@@ -69,7 +69,8 @@ package struct PostbackConfiguration: KeyedConfiguration, Equatable {
             "whether postback.upstream gets the postbacks too: then its answer is the app's"),
         .text(
             "postback.tls.roots", \.upstreamRoots,
-            "authorities of the certificate of postback.upstream", unit: "PEM file"),
+            "authorities of the certificate of postback.upstream; a file that was replaced needs "
+                + "a restart", unit: "PEM file"),
         .duration(
             "postback.upstream_timeout_seconds", \.upstreamTimeout, 1...60,
             "seconds that an answer of postback.upstream may take; the SDKs wait 5"),

@@ -26,7 +26,8 @@ package final class PostbackUpstream: UpstreamForwarding {
         self.places = Mutex(UpstreamPlaces(configuration.maxUpstreamRequests))
         self.maxBytes = configuration.maxUpstreamBytes
         var settings = HTTPClient.Configuration()
-        // Its roots are read when a connection is made: a file that is gone by then makes it fail.
+        // Its roots are read for the first connection, which fails if the file is gone by then, and
+        // kept by the client: a file that was replaced needs a restart.
         settings.tlsConfiguration = TLSConfiguration.outbound(roots: configuration.upstreamRoots)
         settings.redirectConfiguration = .disallow
         settings.httpVersion = .http1Only
