@@ -2,16 +2,25 @@
 
 import csv
 import io
+import json
 import sqlite3
+import subprocess
 
 import pytest
 
 from protos import event as e
 from protos import service as s
+from server import binary
 from test_details_view import apns, in_app, send
 from test_terminal_commands import lines, run
 
 FORMULA = "=1+1"
+FORMULAS = tuple("=+-@\t\r\n")
+# What ends a cell, a row or a quote, and what begins a formula: alone, and one character with a
+# sign before it (U+0600) or a mark behind it (U+0301).
+HOSTILE = [text for mark in [",", '"', "\r\n", *FORMULAS] for text in (
+    mark, f"\u0600{mark}", f"{mark}\u0301", f"\u0600{mark}\u0301", f'a{mark}\u0301",=1+1,\u0600"',
+    f'\u0600",{mark}\u0301{FORMULA},\u0600"', f'"\u0301\r\n\u0301{mark}\u0600')]
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +69,36 @@ def test_the_sheet_has_the_same_cells_and_no_formula(stored):
     assert [cell["button"] for cell in sheet[-5:-2]] == ["'" + FORMULA] * 2 + ["Buy␀now"]
     assert [cell["provider_message_id"] for cell in sheet[-2:]] == ["'" + FORMULA, ""]
     assert [cell["attempt"] for cell in sheet[-2:]] == ["2", ""]
+
+
+def cells(server, *command) -> list[dict[str, str]]:
+    """Rows of CSV by Python's reader, from the bytes themselves: `run` has one end of all lines."""
+    done = subprocess.run([binary(), *command, "--data-dir", server.directory], check=True,
+                          capture_output=True, stdin=subprocess.DEVNULL, timeout=60)
+    text = io.StringIO(done.stdout.decode(), newline="")
+    heading, *rows = csv.reader(text, strict=True)
+    assert {len(row) for row in rows} == {len(heading)}
+    return [dict(zip(heading, row)) for row in rows]
+
+
+def test_no_text_of_a_client_is_a_row_a_cell_or_a_formula(make_server):
+    server = make_server().start()
+    events = [in_app(number, click=e.InAppClick(action_text=text, action_url="app://buy"),
+                     message_id=f"message-{number}", campaign_name=text, app_data={"text": text})
+              for number, text in enumerate(HOSTILE)]
+    with server.channel() as channel:
+        answer = server.stub(channel).RecordEvents(s.RecordEventsRequest(events=events))
+    assert {result.verdict for result in answer.results} == {1}, answer
+    server.wait_for_hits(len(HOSTILE))
+    shown = [("'" if text.startswith(FORMULAS) else "") + text for text in HOSTILE]
+    rows = cells(server, "export", "--format", "csv")
+    assert [row["button"] for row in rows] == [row["campaign_name"] for row in rows] == shown
+    assert [json.loads(row["custom_fields"]) for row in rows] == [{"text": text}
+                                                                   for text in HOSTILE]
+    rows = cells(server, "report", "--csv", "--limit", "1000")
+    assert {row["id"]: row["campaign"] for row in rows} == {
+        f"message-{number}": text for number, text in enumerate(shown)}
+    assert len(rows) == len(HOSTILE)
 
 
 @pytest.mark.parametrize("options, count", [

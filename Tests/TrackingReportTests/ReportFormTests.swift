@@ -78,6 +78,21 @@ struct ReportFormTests {
             ])
     }
 
+    @Test(
+        "a mark that is one character with its neighbour is quoted all the same",
+        arguments: [
+            ("\"\u{301}", "\"\"\"\u{301}\""), ("\u{600}\"", "\"\u{600}\"\"\""),
+            ("\u{600}\",=1+1,\u{600}\"", "\"\u{600}\"\",=1+1,\u{600}\"\"\""),
+            (",\u{301}", "\",\u{301}\""), ("\u{600},", "\"\u{600},\""),
+            ("a\r\nb", "\"a\r\nb\""), ("\r\n=1", "\"'\r\n=1\""), ("\u{600}\r", "\"\u{600}\r\""),
+            ("=\u{301}1", "'=\u{301}1"), ("@\u{301}\"\u{301}", "\"'@\u{301}\"\"\u{301}\""),
+            ("a\u{301}", "a\u{301}"),
+        ] as [(String, String)])
+    func neighbours(text: String, cell: String) {
+        // By bytes: equal texts may have others.
+        #expect(Array(ReportSheet.text(text).utf8) == Array(cell.utf8))
+    }
+
     @Test("the JSON, whose keys and nulls are stable")
     func json() throws {
         let encoder = JSONEncoder()

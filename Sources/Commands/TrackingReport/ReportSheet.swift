@@ -101,12 +101,15 @@ package struct ReportSheet: Sendable {
     }
 
     /// Quotes text if necessary, and prefixes an apostrophe to what a spreadsheet would evaluate as
-    /// a formula.
+    /// a formula. It goes by scalars: a quote with an accent is one character, and a quote to every
+    /// reader of CSV.
     package static func text(_ text: String?) -> String {
         guard let text, let first = text.unicodeScalars.first else { return "" }
         let isFormula = "=+-@\t\r\n".unicodeScalars.contains(first)
         let safe = isFormula ? "'" + text : text
         let isPlain = safe.unicodeScalars.allSatisfy { !",\"\r\n".unicodeScalars.contains($0) }
-        return isPlain ? safe : "\"" + safe.replacing("\"", with: "\"\"") + "\""
+        guard !isPlain else { return safe }
+        let doubled = safe.unicodeScalars.map { $0 == "\"" ? "\"\"" : String($0) }.joined()
+        return "\"" + doubled + "\""
     }
 }
