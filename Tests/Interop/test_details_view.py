@@ -109,6 +109,16 @@ ROWS = {
     "a link with a whole pair, and what is next to halves": (
         raw(20, IOS, '{IDS, "uri": "app://\\ud83d\\ude00\\ud7ff\\ue000"}'),
         {"interaction": "received", "link": "app://\U0001f600\ud7ff\ue000"}),
+    "a custom text with half of a pair, however deep": (
+        raw(21, IOS, '{IDS, "uri": "u", "k": "v", "o": {"a": [1, "\\ude00"]}}'),
+        {"interaction": "received", "link": "u"}),
+    "a custom key with half of a pair": (
+        raw(22, ANDROID, '{"data": {IDS, "k": "v", "o\\ud83d": "1"}}'),
+        {"interaction": "received"}),
+    "custom fields with a whole pair, beside half of one in what is none": (
+        raw(30, IOS, '{IDS, "aps": {"alert": "\\ud83d"}, '
+            '"\\ud83d\\ude00": "\\ud83d\\ude00\\ud7ff"}'),
+        {"interaction": "received", "custom_fields": {"\U0001f600": "\U0001f600\ud7ff"}}),
     "a TrackAction": (
         e.TrackingEvent(subject_id="subject-9", track_action=e.TrackAction(
             broadlog_id="h9", delivery_id="56c4", action=e.ACTION_BUTTON_2)),
@@ -189,6 +199,14 @@ def test_sqlite_reads_custom_fields_with_its_own_functions(stored):
     rows = sql(stored, "SELECT json_extract(custom_fields, '$.segment') AS segment, count(*) AS n "
                        "FROM details WHERE segment IS NOT NULL GROUP BY 1 ORDER BY 1")
     assert rows == [{"segment": "gold", "n": 2}, {"segment": "tin", "n": 1}]
+
+
+def test_every_text_is_utf_8(stored):
+    """D58: Python fails at any other, and with it at the whole query."""
+    with sqlite3.connect(f"file:{stored.directory}/hits.db?mode=ro", uri=True) as file:
+        rows = file.execute("SELECT details.*, part.key, part.atom "
+                            "FROM details, json_tree(custom_fields) AS part").fetchall()
+    assert len(rows) > len(ROWS)
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import pytest
 from protos import event as e
 from protos import service as s
 from server import binary
-from test_details_view import apns, in_app, send
+from test_details_view import IOS, apns, in_app, raw, send
 from test_terminal_commands import lines, run
 
 FORMULA = "=1+1"
@@ -99,6 +99,22 @@ def test_no_text_of_a_client_is_a_row_a_cell_or_a_formula(make_server):
     assert {row["id"]: row["campaign"] for row in rows} == {
         f"message-{number}": text for number, text in enumerate(shown)}
     assert len(rows) == len(HOSTILE)
+
+
+def test_half_of_a_surrogate_pair_is_in_no_line(make_server):
+    """D58: most readers fail at one, and with it at the whole file."""
+    server = make_server().start()
+    halves = ['"k": "\\ud83d"', '"o": {"k\\ud83d": ["v"]}', '"uri": "app://\\ude00"']
+    events = [raw(number, IOS, "{IDS, " + part + "}")
+              for number, part in enumerate([*halves, '"k": "\\ud83d\\ude00"'], 1)]
+    with server.channel() as channel:
+        answer = server.stub(channel).RecordEvents(s.RecordEventsRequest(events=events))
+    assert {result.verdict for result in answer.results} == {1}, answer
+    server.wait_for_hits(len(events))
+    rows = lines(export(server, "ndjson"))
+    assert json.dumps(rows, ensure_ascii=False).encode()
+    assert [row["custom_fields"] for row in rows] == [{}, {}, {}, {"k": "\U0001f600"}]
+    assert {row["link"] for row in rows} == {None}
 
 
 @pytest.mark.parametrize("options, count", [

@@ -245,6 +245,15 @@ def test_hits_db_answers_as_the_oracle(told):
     check(told, asked(told.folder, "duckdb", [opened], questions), left_out=["app_version"])
 
 
+def test_a_payload_that_no_reader_of_json_takes_is_null_alone(tmp_path):
+    """D58: as the page has it, in DuckDB."""
+    expression, = re.findall(r"`(TRY\(.*?)` is NULL", PAGE.read_text())
+    opened = r"""import duckdb
+hits = duckdb.sql(r'''SELECT unnest(['{"k": "\ud83d"}', '{"k": "v"}', NULL]) AS payload''')"""
+    rows, = asked(tmp_path, "duckdb", [opened], [f"SELECT {expression} FROM hits"])
+    assert rows == [[None], ["v"], [None]]
+
+
 def test_the_report_says_the_same(told):
     """Of the same events: each delivery's figures, and opens by when they happened."""
     funnel = {row[1]: row[2:] for row in told.answers.funnel}

@@ -33,8 +33,7 @@ enum HitDetails {
             CASE WHEN \(Self.isPush) THEN \(Self.appState) END AS app_state,
             CASE WHEN kind GLOB 'in_app_*' THEN \(Self.map([inApp, InAppInteraction.appData]))
                 WHEN \(Self.isSend) THEN '{}'
-                ELSE coalesce((SELECT \(Self.rawFields) FROM \(Self.rawObject)), \(Self.pushFields))
-                END AS custom_fields,
+                ELSE coalesce(\(Self.rawFields), \(Self.pushFields)) END AS custom_fields,
             CASE WHEN \(Self.isPush) THEN \(Self.rawPayload) END AS payload,
             CASE WHEN kind GLOB 'send_*' THEN \(Self.sendReason) END AS send_reason,
             CASE WHEN \(Self.isSend) THEN
@@ -105,23 +104,32 @@ enum HitDetails {
             WHERE json_valid(payload) AND json_type(payload, path || '._dId') = 'text' LIMIT 1)
         """
 
-    /// Its link. Of half a surrogate pair SQLite makes bytes that are not UTF-8 (D58), and readers
-    /// fail at such a text, and with it at all other rows: it has no link then.
+    /// Its link; none with half of a surrogate pair.
     private static let rawLink = """
         (SELECT uri FROM (SELECT json_extract(object, '$.uri') AS uri FROM \(Self.rawObject))
-            WHERE \(Self.isText))
+            WHERE NOT (\(Self.hasHalf("uri"))))
         """
-    /// Whether `uri` has none of the halves, U+D800 to U+DFFF.
-    private static let isText = (0xa0...0xbf).map {
-        "instr(CAST(uri AS BLOB), x'ed\(String($0, radix: 16))') = 0"
-    }.joined(separator: " AND ")
 
-    /// That object without the keys that are no custom fields (D31, D32, D34).
+    /// That object without the keys that are no custom fields (D31, D32, D34); `{}` if a key or a
+    /// text among the others has half of a surrogate pair, which only an escape can be.
     private static let rawFields = """
-        json_remove(iif(platform = 'ios', json_remove(object, '$.aps'), json_remove(object,
-            '$.title', '$.body', '$.category', '$.sound', '$.badge')), '$._dId', '$._mId',
-            '$._acsDeliveryTracking', '$.uri', '$."media-attachment-url"')
+        (SELECT iif(instr(fields, '\\u') > 0 AND EXISTS (SELECT 1 FROM json_tree(fields)
+                WHERE \(Self.hasHalf("key")) OR type = 'text' AND \(Self.hasHalf("atom"))),
+            '{}', fields)
+        FROM (SELECT json_remove(iif(platform = 'ios', json_remove(object, '$.aps'),
+                json_remove(object, '$.title', '$.body', '$.category', '$.sound', '$.badge')),
+            '$._dId', '$._mId', '$._acsDeliveryTracking', '$.uri', '$."media-attachment-url"')
+            AS fields FROM \(Self.rawObject) LIMIT 1))
         """
+
+    /// Whether a column has one of the halves, U+D800 to U+DFFF. SQLite makes bytes of them that
+    /// are not UTF-8 (D58), and readers fail at such a text, and with it at all other rows.
+    private static func hasHalf(_ column: String) -> String {
+        let bytes = "CAST(\(column) AS BLOB)"
+        let halves = (0xa0...0xbf).map { "instr(\(bytes), x'ed\(String($0, radix: 16))') > 0" }
+        // Hardly any text has the first byte.
+        return "instr(\(bytes), x'ed') > 0 AND (\(halves.joined(separator: " OR ")))"
+    }
 
     // MARK: Reading protobuf
 
