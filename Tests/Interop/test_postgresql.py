@@ -13,14 +13,17 @@ import threading
 
 import psycopg
 import pytest
+from psycopg.rows import dict_row
 
 import test_kill_loses_no_ack
 from certificates import Authority
 from database import Database
 from drained import wait_until_drained
 from nats_server import free_port
+from protos import service as s
 from server import wait_until
 from test_configuration import CONFIGURATION, run
+from test_details_view import apns
 from test_kill_loses_no_ack import kill_under_load, resend_all
 from test_full_or_broken_disk import small_disk  # pylint: disable=unused-import
 
@@ -31,6 +34,9 @@ STREAMS = 2
 # Requests of some 60 hits that one fault meets.
 REQUESTS, WHOLE_REQUESTS = 40, 1_700
 SECRET = "a-password-that-no-log-may-hold"
+# Seconds at either end of a Timestamp, and a day from it: whether the view has them as a time.
+ENDS = {-62_135_596_800: False, -62_135_510_400: True,
+        253_402_214_399: True, 253_402_300_799: False}
 
 
 class Client(test_kill_loses_no_ack.Client):
@@ -381,6 +387,26 @@ def test_a_password_comes_from_a_file_and_is_in_no_log(make_server, database, fo
     assert server.terminate() == 0, server.log()
     assert SECRET not in server.log_path.read_text()
     judge(server, database, [client], figure, "a password that was wrong at first")
+
+
+def test_a_time_at_either_end_stops_no_query(make_server, database):
+    """In a zone east or west of UTC it is outside the years that Python knows."""
+    server = make_server(*database.options).start()
+    events = [apns(number, "received") for number in range(1, len(ENDS) + 1)]
+    for event, seconds in zip(events, ENDS):
+        event.occur_time.seconds = seconds
+    with server.channel() as channel:
+        answer = server.stub(channel).RecordEvents(s.RecordEventsRequest(events=events))
+    assert {result.verdict for result in answer.results} == {1}, answer
+    wait_until_drained(server, "postgresql")
+    assert server.terminate() == 0, server.log()
+    for zone in ("Asia/Tokyo", "UTC", "America/New_York"):
+        with psycopg.connect(database.url, row_factory=dict_row) as connection:
+            connection.execute(f"SET TIME ZONE '{zone}'")
+            rows = connection.execute("SELECT * FROM sightline.hits").fetchall()
+        assert {row["occur_time"] // 1_000_000: bool(row["occurred_at"]) for row in rows} == ENDS
+        assert all(row["occurred_at"].timestamp() * 1_000_000 == row["occur_time"]
+                   for row in rows if row["occurred_at"])
 
 
 def test_an_operator_makes_the_tables(make_server, database, seed, figure):

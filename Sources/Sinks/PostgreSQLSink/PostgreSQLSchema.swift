@@ -122,7 +122,9 @@ extension PostgreSQLSchema {
 }
 
 extension PostgreSQLSchema {
-    /// The view with the columns of hits.db, and four of its own.
+    /// The view with the columns of hits.db, and four of its own. A session's zone may take a time
+    /// within a day of either end of a Timestamp out of the years 1 to 9999, and drivers that know
+    /// no others fail at it, and with it at all other rows.
     var hits: String {
         """
         CREATE OR REPLACE VIEW \(self.qualified("hits")) AS
@@ -133,7 +135,10 @@ extension PostgreSQLSchema {
             (extract(epoch FROM occurred_at) * 1000000)::bigint AS occur_time,
             (extract(epoch FROM received_at) * 1000000)::bigint AS receive_time,
             tenant, traceparent, tracestate, warnings, event, rowid,
-            day, occurred_at, received_at, CASE product \(Self.products) END AS product
+            day, CASE WHEN occurred_at >= '0001-01-02 00:00:00+00'::timestamptz
+                AND occurred_at < '9999-12-31 00:00:00+00'::timestamptz
+                THEN occurred_at END AS occurred_at,
+            received_at, CASE product \(Self.products) END AS product
         FROM \(self.qualified("stored_hits"));
         """
     }
@@ -210,7 +215,7 @@ extension PostgreSQLSchema {
         [
             View(
                 name: "hits", creation: self.hits,
-                words: HitKind.allCases.map { "'\($0.name)'" }),
+                words: HitKind.allCases.map { "'\($0.name)'" } + ["occurred_at >="]),
             View(
                 name: "funnel", creation: self.funnel,
                 words: ["click_through_rate", "nothing_shown"]),
