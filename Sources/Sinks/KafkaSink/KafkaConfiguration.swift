@@ -56,7 +56,7 @@ package struct KafkaConfiguration: KeyedConfiguration, Equatable {
     package var maxTopics = 1000
     /// The maximum number of hits in the library's queue.
     package var maxQueuedHits = 50_000
-    /// The maximum bytes of messages in the library's queue.
+    /// The maximum bytes of values in the library's queue; keys and headers are not counted.
     package var maxQueuedBytes = 64 << 20
     /// Whether connections use TLS.
     package var isTLS = false
@@ -119,7 +119,8 @@ package struct KafkaConfiguration: KeyedConfiguration, Equatable {
     private static let sizes: [Key] = [
         .number(
             "kafka.max_batch_bytes", \.maxBatchBytes, 1024...(100 << 20),
-            "bytes of messages that are sent to a partition together"),
+            "bytes of messages that are sent to a partition together; above "
+                + "kafka.max_message_bytes they change nothing"),
         .number(
             "kafka.max_message_bytes", \.maxMessageBytes, 1024...(100 << 20),
             "bytes of a message; a hit that exceeds them is a dead letter"),
@@ -135,7 +136,7 @@ package struct KafkaConfiguration: KeyedConfiguration, Equatable {
             "hits in the library's queue, and in a delivery", unit: "hits"),
         .number(
             "kafka.max_queued_bytes", \.maxQueuedBytes, (1 << 20)...(1 << 40),
-            "bytes of messages in the library's queue"),
+            "bytes of values in the library's queue, without keys and headers"),
     ]
 
     private static let security: [Key] = [
