@@ -35,11 +35,13 @@ def funnels(hits: polars.LazyFrame) -> polars.DataFrame:
 
 
 def opens(hits: polars.LazyFrame) -> polars.LazyFrame:
-    """Each open once, with the time at which it happened."""
+    """Each open once, with the time at which it happened. A device's clock may be wrong: a time
+    before 1970, or after the receipt, is that of the receipt."""
+    is_right = (col("occur_time").dt.epoch() >= 0) & (col("occur_time") <= col("receive_time"))
     return (
         hits.filter(col("kind") == "open")
         .select("tenant", "hit_id", "subject_id",
-                time=polars.coalesce("occur_time", "receive_time"))
+                time=polars.when(is_right).then(col("occur_time")).otherwise(col("receive_time")))
         .unique("hit_id")
     )
 

@@ -30,6 +30,7 @@ from test_sent_and_seen import Sender, expected
 from test_terminal_commands import run
 
 PAGE = ROOT / "docs/lake.md"
+PLOTS = ROOT / "Examples/lake/plots.py"
 BLOCK = re.compile(r"^```(sql|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SENDS, WHOLE = 400, 10_000
 DAYS = 20
@@ -38,6 +39,15 @@ DAY_SECONDS = 86_400
 QUESTIONS = {"Funnel by delivery": "funnel", "Open rate of delivered": "open_rate",
              "By app version": "app_version", "Hour of day": "hour_of_day",
              "Cohorts of first opens": "cohorts"}
+# What clocks say of opens that were received at RECEIVED: only the first is right.
+RECEIVED = datetime.datetime(2026, 11, 28, 17, tzinfo=datetime.UTC)
+CLOCKS = [RECEIVED - datetime.timedelta(days=1, hours=8), None,
+          datetime.datetime(1, 1, 1, tzinfo=datetime.UTC),
+          datetime.datetime(1969, 12, 31, 23, 59, 59, tzinfo=datetime.UTC),
+          RECEIVED + datetime.timedelta(hours=1),
+          datetime.datetime(9999, 12, 31, 23, 59, 59, tzinfo=datetime.UTC)]
+BY_HOUR = [[9, 1], [17, len(CLOCKS) - 1]]
+BY_FIRST = [["2026-11-27", 0, 1], ["2026-11-27", 1, 1]]
 PLATFORMS = {e.PLATFORM_ANDROID: "android", e.PLATFORM_IOS: "ios", e.PLATFORM_UNSPECIFIED: None}
 
 
@@ -245,6 +255,45 @@ def test_hits_db_answers_as_the_oracle(told):
     check(told, asked(told.folder, "duckdb", [opened], questions), left_out=["app_version"])
 
 
+def opens_by(clocks: list) -> polars.DataFrame:
+    """An open of one recipient by each clock."""
+    return polars.DataFrame({
+        "tenant": "default", "kind": "open", "delivery_id": "56c4", "subject_id": "somebody",
+        "hit_id": [bytes([number]) for number in range(len(clocks))], "warnings": "",
+        "occur_time": clocks, "receive_time": RECEIVED,
+    }, schema_overrides={"occur_time": polars.Datetime("us", "UTC"),
+                         "receive_time": polars.Datetime("us", "UTC")})
+
+
+@pytest.mark.parametrize("engine, opened, questions", [
+    ("duckdb", "import duckdb\nduckdb.sql(\"SET TimeZone = 'UTC'\")\n"
+     "duckdb.sql(\"CREATE VIEW hits AS FROM 'hits.parquet'\")", "sql"),
+    ("clickhouse", "import chdb.session\nclickhouse = chdb.session.Session()\n"
+     "clickhouse.query(\"SET session_timezone = 'UTC'\")\n"
+     "clickhouse.query(\"CREATE VIEW hits AS SELECT * FROM file('FOLDER/hits.parquet')\")", "sql"),
+    ("polars", "import polars\nfrom polars import col\n"
+     "hits = polars.scan_parquet('hits.parquet')", "python")])
+def test_a_wrong_clock_counts_by_the_receipt(tmp_path, engine, opened, questions):
+    """D41: in each reader, as in `report --occurred`."""
+    opens_by(CLOCKS).write_parquet(tmp_path / "hits.parquet")
+    titles = ["Hour of day", "Cohorts of first opens"]
+    opened = [opened.replace("FOLDER", str(tmp_path))]
+    asking = [block for title in titles for block in blocks(title, questions)]
+    if questions == "python":
+        opened, asking = opened + asking, [QUESTIONS[title] for title in titles]
+    hours, cohorts = asked(tmp_path, engine, opened, asking)
+    assert hours == BY_HOUR
+    assert cohorts == BY_FIRST
+
+
+def test_the_picture_of_a_wrong_clock_is_small():
+    plots = plots_program()
+    hits = opens_by(CLOCKS).lazy()
+    assert [[hour, count] for hour, count in enumerate(plots.by_hour(hits)) if count] == BY_HOUR
+    rows = plots.cohorts(hits).select("first", "later", "recipients").rows()
+    assert [[first.isoformat(), *rest] for first, *rest in rows] == BY_FIRST
+
+
 def test_a_payload_that_no_reader_of_json_takes_is_null_alone(tmp_path):
     """D58: as the page has it, in DuckDB."""
     expression, = re.findall(r"`(TRY\(.*?)` is NULL", PAGE.read_text())
@@ -273,18 +322,23 @@ def test_the_report_says_the_same(told):
             ] == told.answers.hour_of_day
 
 
+def plots_program():
+    """The module of the page's plots."""
+    pytest.importorskip("matplotlib")
+    spec = importlib.util.spec_from_file_location("plots", PLOTS)
+    plots = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(plots)
+    return plots
+
+
 def test_the_picture_is_drawn_of_the_same_numbers(told):
     """By the page's own command."""
-    pytest.importorskip("matplotlib")
-    program = ROOT / "Examples/lake/plots.py"
-    done = subprocess.run([sys.executable, program, "lake", "plots.png"], cwd=told.folder,
+    plots = plots_program()
+    done = subprocess.run([sys.executable, PLOTS, "lake", "plots.png"], cwd=told.folder,
                           capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     picture = (told.folder / "plots.png").read_bytes()
     assert picture.startswith(b"\x89PNG") and len(picture) > 20_000
-    spec = importlib.util.spec_from_file_location("plots", program)
-    plots = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(plots)
     hits = polars.scan_delta(str(told.folder / "lake"))
     drawn = plots.funnels(hits).select("delivery_id", *plots.STEPS).rows()
     funnel = {row[1]: (row[3], row[6] + row[7], *row[8:]) for row in told.answers.funnel}
