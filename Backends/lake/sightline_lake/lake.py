@@ -55,8 +55,7 @@ class Lake:
     async def add(self, app: str, stream: object, request: bytes, end: Position) -> None:
         """Makes a batch durable, once there is room; raises as Stage.add, or Superseded."""
         async with self._has_room:
-            await self._has_room.wait_for(
-                lambda: self.stage.size < self.configuration.stage_bytes)
+            await self._has_room.wait_for(lambda: self.stage.size < self.configuration.stage_bytes)
         if self._streams.get(app) is not stream:
             raise Superseded("a later stream has the journal and sink")
         count = await wrap_future(self._staging.submit(self.stage.add, app, request, end))
@@ -116,7 +115,8 @@ class Lake:
         self._values["commits_total"] += 1
         self._values["committed_hits_total"] += count
         self._values["last_commit_timestamp_seconds"] = time.time()
-        log("info", "committed", hits=count, files=len(files), seconds=round(time.time() - start, 3))
+        seconds = round(time.time() - start, 3)
+        log("info", "committed", hits=count, files=len(files), seconds=seconds)
 
     async def tidy_regularly(self) -> None:
         """Compacts files, and removes those that no version has any more; raises Refused."""
@@ -145,8 +145,9 @@ class Lake:
         files = await wrap_future(self._tidying.submit(self.table.files))
         self._values["files"] = len(files)
         self._values["table_bytes"] = sum(file["size_bytes"] for file in files)
+        limit = self.configuration.file_bytes // 2
         small = Counter((file["partition.tenant"], str(file["partition.receive_date"]))
-                        for file in files if file["size_bytes"] < self.configuration.file_bytes // 2)
+                        for file in files if file["size_bytes"] < limit)
         return [partition for partition, count in small.items() if count > 1]
 
     async def _compact(self, tenant: str, day: str) -> bool:

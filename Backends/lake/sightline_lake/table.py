@@ -163,10 +163,10 @@ class Table:
         return metrics["num_deleted_rows"] or 0, max(filter(None, times), default=None)
 
     def files(self) -> list[dict[str, Any]]:
-        """The files of the newest version: size_bytes, partition.tenant, partition.receive_date,
-        and what else its log says of them."""
+        """The files of the newest version: size_bytes, partition.tenant, partition.receive_date."""
         actions: Any = pa.table(self._load().get_add_actions(flatten=True))
-        return list(actions.to_pylist())
+        names = ["size_bytes", "partition.tenant", "partition.receive_date"]
+        return list(actions.select(names).to_pylist())
 
     def compact(self, tenant: str, day: str, size: int, is_sorted: bool) -> None:
         """Makes larger files of a partition's small ones, sorted by delivery if asked."""

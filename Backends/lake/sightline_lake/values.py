@@ -10,7 +10,6 @@ import pyarrow.compute as pc
 from google.protobuf.internal.enum_type_wrapper import EnumTypeWrapper
 
 Read = Callable[..., pa.Array]
-NO_TEXT = pa.scalar(None, pa.string())
 
 
 def plain(array: pa.Array) -> pa.Array:
@@ -48,17 +47,16 @@ def names(kinds: EnumTypeWrapper, prefix: str, shown: Mapping[int, str] = {}) ->
 
     A number without a name, as of a newer client, stands as a number.
     """
-    known: list[str | None] = [None] * (max(kinds.values()) + 1)
-    for name, value in kinds.items():
-        known[value] = shown.get(value, name.removeprefix(prefix).lower() if value else None)
-    texts = pa.array(known, pa.string())
+    known = {value: shown.get(value, name.removeprefix(prefix).lower() if value else None)
+             for name, value in kinds.items()}
+    texts = pa.array([known.get(value) for value in range(max(known) + 1)], pa.string())
 
     def read(array: pa.Array) -> pa.Array:
         is_known = pc.and_(pc.greater_equal(array, 0), pc.less(array, len(texts)))
         named = texts.take(pc.if_else(is_known, array, None))
         if named.null_count == 0:
             return named
-        return pc.coalesce(named, pc.if_else(pc.equal(array, 0), NO_TEXT, array.cast(pa.string())))
+        return pc.coalesce(named, pc.if_else(pc.equal(array, 0), None, array.cast(pa.string())))
 
     return read
 

@@ -164,7 +164,7 @@ def test_an_erasure_comes_after_what_is_staged(make, monkeypatch, hours, until, 
 
 def test_a_partition_that_cannot_be_compacted_holds_up_no_other_and_no_removal(make, monkeypatch):
     async def run():
-        lake = make(tidy_seconds=3600)
+        lake = make(tidy_seconds=0)
         lake.table.file_list = [
             {"size_bytes": 1, "partition.tenant": tenant, "partition.receive_date": "2020-01-01"}
             for tenant in ("a", "a", "b", "b")]
@@ -172,13 +172,12 @@ def test_a_partition_that_cannot_be_compacted_holds_up_no_other_and_no_removal(m
         monkeypatch.setattr(lake.table, "compact", lambda tenant, *rest: compact(
             tenant, *rest) if tenant == "b" else open("/nowhere"))
         task = asyncio.ensure_future(lake.tidy_regularly())
-        while not lake.table.compacted:
-            await asyncio.sleep(0)
-        for _ in range(10):  # Time to tell of it, if it would.
+        # With the second round the first one is over.
+        while len(lake.table.commits) < 2:
             await asyncio.sleep(0)
         task.cancel()
-        assert lake.table.commits == [("vacuum", 168)]
-        assert [tenant for tenant, *_ in lake.table.compacted] == ["b"]
+        assert set(lake.table.commits) == {("vacuum", 168)}
+        assert {tenant for tenant, *_ in lake.table.compacted} == {"b"}
         assert lake.figures()["last_compaction_timestamp_seconds"] == 0
 
     asyncio.run(run())
