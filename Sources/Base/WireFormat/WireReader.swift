@@ -159,9 +159,11 @@
     /// field of the message with another one is refused: SwiftProtobuf and others keep it as
     /// unknown, Rust's prost refuses it, and protobuf.js reads what it takes for the field's value.
     package mutating func skip(_ tag: UInt32, in wireTypes: UInt64) throws(WireError) {
-        // A shift beyond the digits gives 0.
-        let own = UInt32(truncatingIfNeeded: wireTypes >> (UInt64(tag >> 3) &* 3)) & 7
-        guard tag >> 3 > 20 || own == 7 || own == tag & 7 else { throw .malformed }
+        let number = tag >> 3
+        if number <= WireType.lastNumber {
+            let own = UInt32(truncatingIfNeeded: wireTypes >> (UInt64(number) &* 3)) & 7
+            guard own == WireType.none || own == tag & 7 else { throw .malformed }
+        }
         try self.skip(tag)
     }
 
@@ -202,6 +204,9 @@ package enum WireType {
     static let endGroup: UInt32 = 4
     static let fixed32: UInt32 = 5
 
-    /// The wire types of a message without fields, as `FieldTag` has those of others.
+    /// What stands among the wire types of a message (`wireTypes` in `FieldTag`) for a number that
+    /// none of its fields has, and the highest number that they have room for.
+    static let (none, lastNumber): (UInt32, UInt32) = (7, 20)
+    /// The wire types of a message without fields.
     package static let ofNoField = UInt64.max
 }

@@ -53,8 +53,8 @@ public struct ClientConfiguration: Sendable {
     /// Creates a configuration with the defaults.
     public init(address: ServerAddress) { self.address = address }
 
-    /// How long an answer may take. Each PING begins the time of the last one anew
-    /// (grpc-swift-nio-transport 2.9.2): a time longer than what is between them would not end.
+    /// How long a PING's answer may take. Each PING restarts the time of the one before
+    /// (grpc-swift-nio-transport 2.9.2): one longer than the interval would never end.
     package var pingTimeout: Duration { min(self.keepaliveTimeout, self.keepaliveTime) }
 
     /// - Throws: `SightlineClientError.badConfiguration`.

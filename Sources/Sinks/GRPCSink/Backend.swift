@@ -12,7 +12,7 @@ package struct Backend: Sendable {
     private let target: GRPCTarget
 
     /// How long the answer to a PING may take, unless the next one comes before that: each PING
-    /// begins the time of the last one anew (grpc-swift-nio-transport 2.9.2), so it would not end.
+    /// restarts the time of the one before (grpc-swift-nio-transport 2.9.2), which never ends then.
     private static let keepaliveTimeout = Duration.seconds(20)
     /// The maximum bytes of a key or token.
     private static let maxKeyBytes = 16 << 10

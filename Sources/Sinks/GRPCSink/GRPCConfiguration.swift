@@ -99,8 +99,8 @@ package struct GRPCConfiguration: KeyedConfiguration, Equatable {
             "seconds without an ack after which the stream is broken off"),
         .duration(
             "grpc.keepalive_seconds", \.keepaliveInterval, 10...86_400,
-            "seconds between HTTP/2 PINGs, each of which has as many for its answer, at most 20; "
-                + "many servers close connections on which one comes more often than each 300"),
+            "seconds between HTTP/2 PINGs; an answer may take as long, but at most 20; many "
+                + "servers close connections on which one comes more often than each 300"),
         .duration(
             "grpc.max_busy_seconds", \.maxBusy, 0...86_400,
             "seconds that a backend may ask to wait, at most"),
