@@ -47,6 +47,7 @@ struct JournalSinksTests {
         journal.advance(sink: "second", to: 1)
         await journal.use([JournalSink("first")])
         #expect(journal.formerSinks == ["second"])
+        #expect(journal.storedSinks == ["first", "second"])
         journal.advance(sink: "first", to: 2)
         await self.commit(3...3, journal)
         #expect(journal.storedBytes > 0 && journal.lag(of: "first").groups == 1)

@@ -1,8 +1,10 @@
 // The places where a subject is erased: each entry of the data directory has one writer.
+internal import AdminServer
 internal import Delivery
 internal import Foundation
 internal import Logging
 @testable internal import Operations
+internal import Pacing
 @testable internal import ServerConfiguration
 internal import ServerTestSupport
 internal import SinkKit
@@ -37,23 +39,25 @@ struct ErasurePlacesTests {
         #expect(ErasurePlaces.unknown(row.names, known: ["a.db"]) == row.unknown)
     }
 
-    /// The sinks of a server that does not run: what is taken out never ends.
+    /// The sinks of a server; where they do not run, what is taken out never ends.
     private struct Sinks {
         var configuration = ServerConfiguration()
         let running: RunningSinks
         private let letters: DeadLetters
         private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-        init(_ names: [String], in directory: String) throws {
+        init(_ names: [String], ownSinks: [any Sink] = [], in directory: String) throws {
             self.configuration.dataDirectory = directory
-            self.configuration.listedSinks = names.map { ListedSink(.sqlite, name: $0) }
+            self.configuration.listedSinks =
+                names.map { ListedSink(.sqlite, name: $0) }
+                + ownSinks.map { ListedSink(.discard, name: $0.name) }
             self.letters = try DeadLetters(path: directory + "/dead_letters.db")
             let journal = try Journal(
                 directory: "", sinks: self.configuration.journalSinks, configuration: .diskless,
                 onFailure: { _ in })
             self.running = try RunningSinks(
                 self.configuration, journal, self.letters, ServerMetrics(),
-                forgotten: ForgottenSubjects(), logger: self.logger)
+                forgotten: ForgottenSubjects(), logger: self.logger, ownSinks: ownSinks)
         }
 
         /// Puts other sinks in force, as a reload does.
@@ -87,6 +91,56 @@ struct ErasurePlacesTests {
                 return
             }
             #expect(erasure.outcome == .failed)
+        }
+    }
+
+    /// Has a turn of its sink from an erasure on until it is released.
+    private final class HeldSink: ErasableSink {
+        let name: String
+        private let hasBegun = Signal()
+        private let isReleased = Signal()
+
+        init(_ name: String) { self.name = name }
+
+        func deliver(_ hits: HitBatch) async -> SinkAnswer { .delivered }
+
+        func erase(_ subject: Subject) async -> ErasurePiece {
+            self.hasBegun.raise()
+            await self.isReleased.wait()
+            return .last(.erased(0))
+        }
+
+        func waitUntilHeld() async { await self.hasBegun.wait() }
+
+        func release() { self.isReleased.raise() }
+    }
+
+    @Test(
+        "a sink that has ended is a place while one that was taken out with it has not",
+        .timeLimit(.minutes(10)))
+    func removedTogether() async throws {
+        try await TestDirectory.with { directory in
+            let held = HeldSink("b")
+            var sinks = try Sinks(["sqlite"], ownSinks: [HeldSink("a"), held], in: directory)
+            let running = sinks.running
+            let delivering = Task.immediate { try await running.run() }
+            let second = try #require(running.sinks.first { $0.name == "b" }).sink
+            let erasing = Task { await second.erase(Self.subject) }
+            await held.waitUntilHeld()
+            try sinks.reload(["sqlite"])
+            while running.openSinks.ending.map(\.name) != ["b"] { await Task.yield() }
+            let others = ["dead_letters.db", "journal"]
+            #expect(sinks.places.map(\.name) == ["sqlite", "b", "a"] + others)
+            let error = await #expect(throws: SinkOperationError.self) {
+                try await running.forget("a")
+            }
+            #expect(error?.description.contains("is in use") == true)
+            held.release()
+            _ = await erasing.value
+            while !running.openSinks.ending.isEmpty { await Task.yield() }
+            #expect(sinks.places.map(\.name) == ["sqlite", "a", "b"] + others)
+            delivering.cancel()
+            _ = await delivering.result
         }
     }
 

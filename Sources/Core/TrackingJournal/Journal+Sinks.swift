@@ -13,6 +13,9 @@ extension Journal {
         await self.durability.saveCursors()
     }
 
+    /// The names of the sinks whose cursors are stored, in use or not.
+    package var storedSinks: [String] { self.writer.cursors.withLock { $0.names } }
+
     /// The names of removed sinks, whose cursors are still stored.
     package var formerSinks: [String] { self.writer.cursors.withLock { $0.former } }
 

@@ -93,6 +93,9 @@ struct SinkCursors {
         return times
     }
 
+    /// The names of the sinks whose cursors are stored, in use or not.
+    var names: [String] { self.cursors.keys.sorted() }
+
     /// The names of removed sinks, whose cursors are still stored.
     var former: [String] { self.cursors.keys.filter { self.sinks[$0] == nil }.sorted() }
 

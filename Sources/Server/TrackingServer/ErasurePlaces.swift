@@ -39,7 +39,7 @@ struct ErasurePlaces: Sendable {
         let (running, ending) = self.sinks.openSinks
         var places = running.map { SubjectEraser.Place($0.name, $0.sink.erase) }
         places += ending.map { Self.ending($0.name) }
-        places += self.sinks.formerSinks.map(Self.former)
+        places += self.sinks.closedSinks(besides: running + ending).map(Self.former)
         places.append(SubjectEraser.Place(Self.letters, self.deadLetters.erase))
         if let quarantine {
             places.append(SubjectEraser.Place(QuarantineFile.name, quarantine.erase))

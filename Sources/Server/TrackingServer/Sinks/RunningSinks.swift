@@ -76,6 +76,13 @@ final class RunningSinks: Service {
         self.state.withLock { ($0.sinks, $0.ending) }
     }
 
+    /// The names of the sinks besides these of which the journal has cursors. One that has ended is
+    /// among them at once: groups are kept for it until those that were removed with it have ended.
+    func closedSinks(besides open: [RunningSink]) -> [String] {
+        let names = Set(open.map(\.name))
+        return self.journal.storedSinks.filter { !names.contains($0) }
+    }
+
     /// Delivers until shutdown.
     ///
     /// - Throws: an error if a batch cannot be read.
@@ -197,6 +204,8 @@ extension RunningSinks: SinkOperator {
             await self.journal.forget(sink: name)
         }
         guard isForgotten else {
+            // It has ended, but not yet all that were removed with it.
+            if self.journal.storedSinks.contains(name) { throw SinkOperationError.inUse(name) }
             throw SinkOperationError.unknownFormerSink(name, known: self.formerSinks)
         }
         self.logger.info("a former sink is forgotten", metadata: ["sink": "\(name)"])
