@@ -22,6 +22,8 @@ from protos import service as s
 from server import STOP_SECONDS, wait_until
 from stream import Stream
 from test_kill_loses_no_ack import Client, check_hits, resend_all
+from test_sinks import listed
+from test_terminal_commands import run
 
 SAMPLE, WHOLE = 5, 20
 STREAMS = 4
@@ -129,6 +131,46 @@ def test_a_stopped_reader_of_standard_output_does_not_hold_the_server(
         printed.add(hit_id(server.lines.get(timeout=60)))
     assert printed == owed
     assert server.terminate() == 0
+
+
+@pytest.mark.parametrize("signals", [1, 2])
+def test_a_paused_sink_does_not_hold_a_server_without_a_journal(
+        make_server, monkeypatch, seed, signals):
+    """Its acks wait for the sink: once the drain is over, calls end with none."""
+    monkeypatch.setenv("SIGHTLINE_DRAIN_SECONDS", "2" if signals == 1 else "20")
+    server = make_server("--set=journal.mode=off").start()
+    run("sinks", "pause", "sqlite", "--data-dir", server.directory)
+    facts = Facts(seed, int(time.time()))
+    first, second = (facts.push(kind=e.PUSH_INTERACTION_KIND_OPENED).event for _ in range(2))
+    is_over = threading.Event()
+
+    def requests():
+        yield s.StreamEventsRequest(sequence=1, events=[second])
+        is_over.wait()
+
+    def is_waiting(groups: int) -> bool:
+        return listed(server)["sqlite"]["lag_groups"] == groups
+
+    with server.channel() as channel:
+        stub = server.stub(channel)
+        call = stub.RecordEvents.future(s.RecordEventsRequest(events=[first]), timeout=90)
+        wait_until(lambda: is_waiting(1), "the call's group to wait for the sink")
+        stream = stub.StreamEvents(requests(), timeout=90)
+        try:
+            wait_until(lambda: is_waiting(2), "the stream's group to wait for the sink")
+            if signals == 2:
+                server.process.send_signal(signal.SIGTERM)
+                wait_until(lambda: "draining" in server.log(), "the drain has begun", 10)
+            server.process.send_signal(signal.SIGTERM)
+            assert server.wait(15, f"to end after signal {signals}") == 0, server.log()
+        finally:
+            is_over.set()
+            stream.cancel()
+        # The answer may be cut off with its connection.
+        if call.exception() is None:
+            assert call.result().tally.retry_later == 1
+        else:
+            assert call.code() == grpc.StatusCode.UNAVAILABLE
 
 
 def hit_id(line: str) -> bytes:

@@ -46,6 +46,27 @@ struct DisklessJournalTests {
         #expect(request.verdicts == [.retryLater])
     }
 
+    @Test("what waits for a sink when the journal gives up is to be sent again, and what follows")
+    func givingUp() async throws {
+        let journal = try self.journal()
+        let request = AdmittedRequest.impressions([1])
+        let notes = RecordingReceiver()
+        await journal.appendTogether([request], for: notes)
+        #expect(notes.notes == [])
+        await journal.giveUp()
+        #expect(notes.notes.last == .ended && request.verdicts == [.retryLater])
+        #expect(await journal.commit(AdmittedRequest.impressions([2])).verdicts == [.retryLater])
+        // The sink may still take what it was sent.
+        #expect(try await journal.batch(after: 0)?.eventCount == 1)
+        journal.advance(sink: "a", to: 1)
+        await journal.close()
+        #expect(notes.notes.count == 2, "it is settled once")
+        let onDisk = try Journal.open(self.directory)
+        await onDisk.giveUp()
+        #expect(await onDisk.commit(AdmittedRequest.impressions([1])).verdicts == [.accepted])
+        await onDisk.close()
+    }
+
     @Test("journal.cache_bytes bounds what waits in memory: at it, and one byte beyond")
     func bounded() async throws {
         let requests = (0..<3).map { AdmittedRequest.impressions([0x100 + $0]) }

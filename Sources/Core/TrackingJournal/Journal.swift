@@ -235,6 +235,18 @@ package final class Journal: Sendable {
     /// Announces that no more requests will come: readers get nil after the last batch.
     package func finish() { self.durability.cache.finish() }
 
+    /// Ends the waits for sinks, which may be away for long: without a disk, requests that a sink
+    /// does not have, and all later ones, have to be sent again. With one, none waits for a sink.
+    package func giveUp() async {
+        switch self.configuration.mode {
+        case .disk: return
+        case .off:
+            self.state.withLock { $0.isClosed = true }
+            await self.onQueue { self.drain() }
+            await self.durability.close()
+        }
+    }
+
     /// Commits pending requests, then closes the files. Clients have to send later requests again.
     package func close() async {
         self.state.withLock { $0.isClosed = true }

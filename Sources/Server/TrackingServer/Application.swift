@@ -99,7 +99,7 @@ package struct Application: Sendable {
                 notifier?.ready("takes events on \(address)")
                 onListening(address)
             },
-            onDrain: { notifier?.stopping() })
+            onDrain: { notifier?.stopping() }, onDrainOver: { await journal.giveUp() })
         // Register collectors before the admin services, which read them at start.
         metrics.collect(served, build: build)
         metrics.collect(journal: journal, stores: stores, dataDirectory: directory)

@@ -30,6 +30,9 @@ struct GRPCService: Service {
     let onListening: @Sendable (String) -> Void
     /// Called when a graceful shutdown begins.
     let onDrain: @Sendable () -> Void
+    /// Called when the drain is over, before every connection is closed: calls that wait for
+    /// anything else have to end, since the transport waits for each of them.
+    let onDrainOver: @Sendable () async -> Void
 
     func run() async throws {
         for await _ in self.adminBound {}
@@ -106,7 +109,8 @@ struct GRPCService: Service {
         self.tap.close()
         self.server.beginGracefulShutdown()
         self.doors?.beginGracefulShutdown()
-        // Cancelled when serving ends earlier.
+        // Cancelled when serving ends earlier, and by a second signal.
         try? await Task.sleep(for: timeout)
+        await self.onDrainOver()
     }
 }
