@@ -12,7 +12,9 @@ final class Checkpointer: @unchecked Sendable {
     private let failure: JournalFailure
     private let delay: Duration
     private let isTimed = Atomic(false)
-    private let isClosed = Atomic(false)
+    /// Whether the last checkpoint was asked for. A timer that fires while the file is being closed
+    /// must not write: that would look like a disk that has failed.
+    private var isEnding = false
     private var isWriting = false
     /// Whether another checkpoint became due during a write.
     private var isDue = false
@@ -41,7 +43,7 @@ final class Checkpointer: @unchecked Sendable {
         if self.isTimed.exchange(true, ordering: .acquiringAndReleasing) { return }
         self.queue.async(after: self.delay) {
             self.isTimed.store(false, ordering: .releasing)
-            self.write()
+            self.writeUnlessEnding()
         }
     }
 
@@ -51,7 +53,7 @@ final class Checkpointer: @unchecked Sendable {
     func save() async {
         let call = Call()
         self.queue.async {
-            self.write()
+            self.writeUnlessEnding()
             if self.isWriting { self.saving.append(call) } else { call.isOver.raise() }
         }
         await withTaskCancellationHandler {
@@ -63,20 +65,23 @@ final class Checkpointer: @unchecked Sendable {
 
     /// Writes a checkpoint of everything changed so far, and waits until it is durable or has
     /// failed.
-    func finish() async {
+    func finish() async { await self.finish(isLast: false) }
+
+    /// Does the same for the last time, and closes the file. Later changes are not written.
+    func close() async {
+        await self.finish(isLast: true)
+        self.store.close()
+        self.queue.async { self.endSaving() }
+    }
+
+    private func finish(isLast: Bool) async {
         let call = Call()
         self.queue.async {
-            self.write()
+            self.writeUnlessEnding()
+            if isLast { self.isEnding = true }
             if self.isWriting { self.finishing.append(call) } else { call.isOver.raise() }
         }
         await call.isOver.wait()
-    }
-
-    /// Closes the file after the current write. Later changes are not written.
-    func close() {
-        self.isClosed.store(true, ordering: .releasing)
-        self.store.close()
-        self.queue.async { self.endSaving() }
     }
 
     private func endSaving() {
@@ -84,8 +89,11 @@ final class Checkpointer: @unchecked Sendable {
         self.saving = []
     }
 
+    private func writeUnlessEnding() {
+        if !self.isEnding { self.write() }
+    }
+
     private func write() {
-        if self.isClosed.load(ordering: .acquiring) { return }
         if self.isWriting {
             self.isDue = true
             return

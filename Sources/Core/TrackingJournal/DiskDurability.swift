@@ -63,8 +63,5 @@ final class DiskDurability: Durability {
 
     func saveCursors() async { await self.checkpointer.save() }
 
-    func close() async {
-        await self.checkpointer.finish()
-        self.checkpointer.close()
-    }
+    func close() async { await self.checkpointer.close() }
 }
