@@ -93,6 +93,20 @@ struct TenantQuotasTests {
         #expect(quotas.quota(of: tenants[1])?.take(events: 10, bytes: 1) != nil)
     }
 
+    @Test("a full table keeps the quota of an open call, which shares it with the tenant's others")
+    func held() throws {
+        let quotas = try TenantQuotas(self.configuration(maxTenants: 1), now: self.now)
+        let (a, b) = try (self.tenant("a"), self.tenant("b"))
+        let held = try #require(quotas.quota(of: a))
+        #expect(quotas.quota(of: b) !== held)
+        #expect(held.take(events: 10, bytes: 1) == nil)
+        try quotas.prepare(self.configuration(events: 5, maxTenants: 1))()
+        self.clock.advance(by: .milliseconds(1000))
+        #expect(quotas.quota(of: a) === held)
+        #expect(held.take(events: 5, bytes: 1) == nil)
+        #expect(held.take(events: 1, bytes: 1) != nil)
+    }
+
     @Test("the table never holds more tenants than it may", arguments: [1, 2, 100])
     func bounded(_ maxTenants: Int) throws {
         let quotas = try TenantQuotas(

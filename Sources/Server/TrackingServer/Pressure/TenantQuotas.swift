@@ -100,8 +100,17 @@ extension TenantQuotas.Table {
     fileprivate mutating func sweep(now: UInt64) -> Bool {
         if let last = self.failedSweep, now &- last < 1_000_000_000 { return false }
         let count = self.used.count
-        self.used = self.used.filter { !$0.value.isUnused }
+        // A copy: while the table's own keys are read its storage is shared, and nothing unique.
+        let tenants = Array(self.used.keys)
+        for tenant in tenants where self.isUnused(tenant) { self.used[tenant] = nil }
         self.failedSweep = self.used.count < count ? nil : now
         return self.used.count < count
+    }
+
+    /// Whether a quota is as good as a new one, and no open call has it: that call would share it
+    /// with none of the tenant's later ones, and no reload would reach it.
+    private mutating func isUnused(_ tenant: Tenant) -> Bool {
+        guard self.used[tenant]?.isUnused == true else { return false }
+        return isKnownUniquelyReferenced(&self.used[tenant])
     }
 }
