@@ -46,7 +46,10 @@ package final class Recovery: EventRecovery {
                 try await file.settle(outcome.settled, refused: outcome.refused)
                 counts += outcome.counts
             }
-            if Task.isShuttingDownGracefully { counts.interruption = "the server is stopping" }
+            // A server of which a part has failed cancels its calls, and waits for them.
+            if Task.isShuttingDownGracefully || Task.isCancelled {
+                counts.interruption = counts.interruption ?? "the server is stopping"
+            }
         }
         return counts
     }
