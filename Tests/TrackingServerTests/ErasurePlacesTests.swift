@@ -144,6 +144,25 @@ struct ErasurePlacesTests {
         }
     }
 
+    @Test(
+        "a sink that a reload takes out before delivery begins ends too, and its file is a place",
+        .timeLimit(.minutes(10)))
+    func removedBeforeDelivery() async throws {
+        try await TestDirectory.with { directory in
+            var sinks = try Sinks(["sqlite", "second"], in: directory)
+            let running = sinks.running
+            try sinks.reload(["sqlite", "third"])
+            let delivering = Task { try await running.run() }
+            while !running.openSinks.ending.isEmpty { await Task.yield() }
+            #expect(
+                sinks.places.map(\.name) == [
+                    "sqlite", "third", "second", "dead_letters.db", "hits-second.db", "journal",
+                ])
+            delivering.cancel()
+            _ = await delivering.result
+        }
+    }
+
     @Test("what a sink has left is not erased beside one that a reload has added meanwhile")
     func added() async throws {
         try await TestDirectory.with { directory in

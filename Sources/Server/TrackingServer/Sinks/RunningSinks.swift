@@ -31,6 +31,9 @@ final class RunningSinks: Service {
         var sinks: [RunningSink]
         /// Sinks that are removed, and whose last batch may be under way.
         var ending: [RunningSink] = []
+        /// The first sinks, until delivery to them begins. A reload before that comes after it: its
+        /// change waits, and tells of each sink that it adds or removes.
+        var first: [RunningSink]
     }
 
     /// What a reload asks of the service.
@@ -61,11 +64,10 @@ final class RunningSinks: Service {
         self.maxBatch = configuration.maxDelivery
         self.flushTimeout = configuration.flushTimeout
         self.logger = logger
-        self.state = Mutex(
-            State(
-                sinks: try configuration.sinks.map {
-                    try factory.sink($0, of: journal, forgotten: forgotten)
-                }))
+        let sinks = try configuration.sinks.map {
+            try factory.sink($0, of: journal, forgotten: forgotten)
+        }
+        self.state = Mutex(State(sinks: sinks, first: sinks))
     }
 
     /// The sinks, in the order of the configuration.
@@ -88,7 +90,7 @@ final class RunningSinks: Service {
     /// - Throws: an error if a batch cannot be read.
     func run() async throws {
         try await withThrowingDiscardingTaskGroup { group in
-            for sink in self.sinks { self.begin(sink, in: &group) }
+            for sink in self.takeFirst() { self.begin(sink, in: &group) }
             for await change in self.changes.cancelOnGracefulShutdown() {
                 await self.end(change.removed)
                 // On a full disk it waits for room.
@@ -101,6 +103,13 @@ final class RunningSinks: Service {
                         "removed": .array(change.removed.map { .string($0.name) }),
                     ])
             }
+        }
+    }
+
+    private func takeFirst() -> [RunningSink] {
+        self.state.withLock { state in
+            defer { state.first = [] }
+            return state.first
         }
     }
 
