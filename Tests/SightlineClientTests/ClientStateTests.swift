@@ -14,7 +14,7 @@ struct ClientStateTests {
         /// Gives an event its verdict, which ends a row of failures.
         func settle(_ sequence: UInt64) throws {
             _ = try state.take([1], now: { .zero })
-            state.openStream()
+            state.openStream(now: .zero)
             _ = state.outbox.nextStep(now: .seconds(1))
             _ = state.receive(TestAnswers.ack(sequence), now: .seconds(1))
             #expect(state.currentStatistics.lastFailure == nil)

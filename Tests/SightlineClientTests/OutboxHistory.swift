@@ -115,7 +115,9 @@ struct OutboxHistory {
             maxEvents: 1 + self.dice.below(10), maxRequestBytes: self.dice.pick([0, 80, 500]),
             maxUnacknowledgedRequests: 1 + self.dice.below(8))
         self.stream = Stream(limits: limits)
-        if !(self.plant == .goesOnAfterACut && self.hasOpened) { self.outbox.openStream() }
+        if !(self.plant == .goesOnAfterACut && self.hasOpened) {
+            self.outbox.openStream(now: self.now)
+        }
         self.hasOpened = true
         guard self.dice.chance(50) else { return }
         let message = self.message()

@@ -237,6 +237,27 @@ struct SightlineClientTests {
         }
     }
 
+    @Test("a peer that accepts connections and says nothing is given up, and tried again")
+    func silentPeer() async throws {
+        let listener = try SilentListener()
+        let (reasons, continuation) = AsyncStream<String>.makeStream()
+        try await RunningClient.with(ServerAddress("127.0.0.1:\(listener.port)")) {
+            $0.answerTimeout = .milliseconds(100)
+            $0.onInterruption = { continuation.yield("\($0.code): \($0.reason)") }
+        } _: { client in
+            _ = try await client.send(0..<1)
+            var count = 0
+            for await reason in reasons {
+                #expect(reason.hasPrefix("DEADLINE_EXCEEDED: no answer for"))
+                count += 1
+                if count == 2 { break }
+            }
+            #expect(count == 2)
+            #expect(client.statistics.lastFailure?.hasPrefix("DEADLINE_EXCEEDED") == true)
+        }
+        withExtendedLifetime(listener) {}
+    }
+
     @Test("a closed client takes nothing, and may be closed again")
     func closed() async throws {
         let client = try SightlineClient(RunningClient.configuration(self.nobody))

@@ -22,8 +22,8 @@ public struct ClientConfiguration: Sendable {
     /// How long the PING's answer may take before the connection counts as dead, at most as long
     /// as `keepaliveTime`. Default 10 s.
     public var keepaliveTimeout: Duration = .seconds(10)
-    /// How long requests may remain without an answer before the client ends the stream. Default 2
-    /// minutes.
+    /// How long requests may remain without an answer, and a new stream without its first one,
+    /// before the client ends the stream. Default 2 minutes.
     public var answerTimeout: Duration = .seconds(120)
     /// The TLS settings of connections. Default: no TLS.
     public var security = ClientSecurity()

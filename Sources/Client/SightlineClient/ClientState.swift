@@ -118,8 +118,8 @@ struct ClientState: Sendable {
     }
 
     /// Starts a stream.
-    mutating func openStream() {
-        self.outbox.openStream()
+    mutating func openStream(now: Duration) {
+        self.outbox.openStream(now: now)
         self.statistics.streamCount += 1
     }
 

@@ -104,13 +104,15 @@ package struct Outbox: Sendable {
     }
 
     /// Starts a new stream: all unsettled requests are sent again, in order, with their sequences.
-    package mutating func openStream() {
+    /// It has its deadline from the start: no request is written on a connection that a silent peer
+    /// has accepted.
+    package mutating func openStream(now: Duration) {
         self.writtenCount = 0
         self.hasWritten = false
         self.hasAnswer = false
         self.isClosing = false
         self.isHalfClosed = false
-        self.deadline = nil
+        self.deadline = now + self.answerTimeout
         self.limits = self.ownLimits
         for place in self.pending.indices { self.pending[place].forgetResults() }
     }

@@ -126,7 +126,7 @@ extension SightlineClient {
             allowWithoutCalls: false)
         let transport = try self.configuration.security.transport(
             to: self.configuration.address, config: config)
-        self.state.withLock { $0.openStream() }
+        self.state.withLock { $0.openStream(now: self.now()) }
         defer { self.telemetry.endSpans() }
         try await withGRPCClient(transport: transport) { client in
             try await client.bidirectionalStreaming(
