@@ -45,6 +45,7 @@ public final class ClientCases {
             case "an error of a callback" -> errorOfACallback();
             case "an interrupt and trySend" -> interruptAndTrySend();
             case "the backoff of the channel" -> backoffOfTheChannel();
+            case "a silent connection" -> silentConnection();
             case "streams that are closed in a row" -> closedInARow();
             case "a status of a proxy" -> statusOfAProxy();
             case "a delay beyond reason" -> delayBeyondReason();
@@ -134,6 +135,15 @@ public final class ClientCases {
         channel.nextCall().end(Status.UNAVAILABLE);
         channel.nextCall();
         check(resets.equals(List.of(1, 2)), "each stream begins without it");
+    }
+
+    private static void silentConnection() throws Exception {
+        BlockingQueue<Integer> idles = new LinkedBlockingQueue<>();
+        ScriptedChannel channel = new ScriptedChannel(before -> idles.add(before.idles()));
+        channel.options().answerTimeout(java.time.Duration.ofMillis(1)).build();
+        channel.nextCall();
+        channel.nextCall();
+        check(idles.take() == 0 && idles.take() == 1, "the next stream has a connection of its own");
     }
 
     private static void closedInARow() {

@@ -27,6 +27,7 @@ final class ScriptedChannel extends ManagedChannel {
     /** Each call, before it is made. */
     private final Consumer<ScriptedChannel> onCall;
     private volatile int resets;
+    private volatile int idles;
     private volatile Runnable onShutdown = () -> { };
 
     ScriptedChannel(Consumer<ScriptedChannel> onCall) {
@@ -58,6 +59,11 @@ final class ScriptedChannel extends ManagedChannel {
 
     int resets() {
         return resets;
+    }
+
+    /** How often the client has given up the channel's connection. */
+    int idles() {
+        return idles;
     }
 
     void onShutdown(Runnable action) {
@@ -148,6 +154,11 @@ final class ScriptedChannel extends ManagedChannel {
     @Override
     public void resetConnectBackoff() {
         resets++;
+    }
+
+    @Override
+    public void enterIdle() {
+        idles++;
     }
 
     @Override

@@ -144,6 +144,9 @@ final class Streams {
         if (deadline != null) {
             if (deadline - now <= 0) {
                 stream.cancel();
+                // A peer may have accepted the connection and never speak HTTP/2: the next stream
+                // would wait for the same one.
+                channel.enterIdle();
                 ended(stream, Status.UNAVAILABLE.withDescription("no answer").asException());
                 return;
             }
