@@ -17,6 +17,8 @@ final class ScriptedServer: Sightline_V1_TrackingService.SimpleServiceProtocol {
         case accept
         /// It is rejected as a whole.
         case reject
+        /// The same, with a description of so many bytes.
+        case rejectAtLength(Int)
         /// It is settled, and the stream is to be closed.
         case close
         /// It is taken in, and the stream breaks before the ack.
@@ -62,6 +64,12 @@ final class ScriptedServer: Sightline_V1_TrackingService.SimpleServiceProtocol {
                 try await response.write(TestAnswers.ack(message.sequence))
             case .reject:
                 let result = TestAnswers.result(message.sequence, nil, .rejected)
+                try await response.write(TestAnswers.ack(message.sequence, results: [result]))
+            case .rejectAtLength(let byteCount):
+                var result = TestAnswers.result(message.sequence, nil, .rejected)
+                result.violations = [
+                    .with { $0.description_p = String(repeating: "x", count: byteCount) }
+                ]
                 try await response.write(TestAnswers.ack(message.sequence, results: [result]))
             case .close:
                 var ack = TestAnswers.ack(message.sequence)

@@ -61,6 +61,19 @@ struct SightlineClientTests {
         }
     }
 
+    @Test("an answer may be larger than gRPC's default limit of 4 MiB")
+    func largeAnswer() async throws {
+        let byteCount = 5 << 20
+        try await ScriptedServer([.rejectAtLength(byteCount)]).run { address in
+            try await RunningClient.with(address) { client in
+                let result = try await client.send(TestEvents.event("e0")).result
+                #expect(result.verdict == .rejected)
+                #expect(result.violations.map(\.description_p.utf8.count) == [byteCount])
+                #expect(client.statistics.streamCount == 1)
+            }
+        }
+    }
+
     @Test("what was not acked goes again on a new stream, with its sequence, and is told of")
     func resends() async throws {
         let server = ScriptedServer([.settle(.accepted), .breakOff])

@@ -14,6 +14,15 @@ extension SightlineClient {
     private static let longestBackoff: Duration = .seconds(30)
     /// The longest delay that a server may ask for: its quotas cause waits of more than a minute.
     private static let longestAskedDelay: Duration = .seconds(3600)
+    /// Answers of any size: the results of the requests under way may exceed the default of 4 MiB,
+    /// and each stream would end with them again. The transport bounds answers by the limit on
+    /// requests (grpc-swift-nio-transport 2.9.2).
+    private static let callOptions: CallOptions = {
+        var options = CallOptions.defaults
+        options.maxRequestMessageBytes = .max
+        options.maxResponseMessageBytes = .max
+        return options
+    }()
 
     /// Opens streams, one after another while there are events, until the client is closed and all
     /// events are settled. Cancel it to stop at once: events without a verdict stay in
@@ -135,7 +144,7 @@ extension SightlineClient {
                 },
                 descriptor: Method.descriptor, serializer: RequestSerializer(),
                 deserializer: ProtobufDeserializer<Sightline_V1_StreamEventsResponse>(),
-                options: .defaults
+                options: Self.callOptions
             ) { try await self.read($0) }
         }
     }
