@@ -14,7 +14,8 @@ SECONDS = 120
     "a token that fails", "an error of the channel", "an error of a callback",
     "an interrupt and trySend", "the backoff of the channel", "a silent connection",
     "streams that are closed in a row", "a status of a proxy", "a delay beyond reason",
-    "a channel that cannot be built", "an answer after close", "a large event", "the last failure", "a failure that is told",
+    "a channel that cannot be built", "an answer after close", "a large event", "a large answer",
+    "the last failure", "a failure that is told",
     "a loss is thrown once", "forms of a token", "an address of the web", "events in one call",
     "other files in a spool", "an end for good is told", "an end while a close waits",
     "events of a sender", "answers of push services"])

@@ -7,14 +7,23 @@ import com.google.protobuf.UnknownFieldSet;
 import com.google.rpc.RetryInfo;
 import com.sightline.client.ScriptedChannel.Call;
 import com.sightline.v1.EventResult;
+import com.sightline.v1.FieldViolation;
 import com.sightline.v1.InAppDismissType;
 import com.sightline.v1.Platform;
+import com.sightline.v1.StreamEventsRequest;
+import com.sightline.v1.StreamEventsResponse;
+import com.sightline.v1.StreamLimits;
 import com.sightline.v1.TrackingEvent;
+import com.sightline.v1.TrackingServiceGrpc;
+import com.sightline.v1.Verdict;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
+import io.grpc.Server;
+import io.grpc.ServerBuilder;
 import io.grpc.Status;
 import io.grpc.StatusException;
 import io.grpc.protobuf.StatusProto;
+import io.grpc.stub.StreamObserver;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.file.Files;
@@ -52,6 +61,7 @@ public final class ClientCases {
             case "a channel that cannot be built" -> channelThatCannotBeBuilt(Path.of(words[1]));
             case "an answer after close" -> answerAfterClose();
             case "a large event" -> largeEvent();
+            case "a large answer" -> largeAnswer();
             case "the last failure" -> lastFailure();
             case "a failure that is told" -> failureThatIsTold();
             case "a loss is thrown once" -> lossIsThrownOnce();
@@ -143,7 +153,7 @@ public final class ClientCases {
         channel.options().answerTimeout(java.time.Duration.ofMillis(1)).build();
         channel.nextCall();
         channel.nextCall();
-        check(idles.take() == 0 && idles.take() == 1, "the next stream has a connection of its own");
+        check(idles.take() == 0 && idles.take() == 1, "the next stream has a new connection");
     }
 
     private static void closedInARow() {
@@ -256,6 +266,55 @@ public final class ClientCases {
             throw new AssertionError("an event that no request has room for");
         } catch (IllegalArgumentException tooLarge) {
             check(client.unacknowledged().size() == 1, "it is not taken");
+        }
+    }
+
+    private static void largeAnswer() throws Exception {
+        String words = "x".repeat(5 << 20);
+        Server server = ServerBuilder.forPort(0).addService(new Refusing(words)).build().start();
+        try (SightlineClient client = SightlineClient.builder("127.0.0.1:" + server.getPort())
+                .plaintext().build()) {
+            EventResult result = client.send(event("1")).get(1, TimeUnit.MINUTES);
+            check(result.getViolations(0).getDescription().equals(words), "the answer is whole");
+            check(client.stats().streams() == 1, "and came on the first stream");
+        } finally {
+            server.shutdownNow();
+        }
+    }
+
+    /** A server that rejects each request with the same words. */
+    private static final class Refusing extends TrackingServiceGrpc.TrackingServiceImplBase {
+        private final String words;
+
+        private Refusing(String words) {
+            this.words = words;
+        }
+
+        @Override
+        public StreamObserver<StreamEventsRequest> streamEvents(
+                StreamObserver<StreamEventsResponse> answers) {
+            answers.onNext(StreamEventsResponse.newBuilder()
+                    .setLimits(StreamLimits.newBuilder().setMaxEvents(100)).build());
+            return new StreamObserver<>() {
+                @Override
+                public void onNext(StreamEventsRequest request) {
+                    answers.onNext(StreamEventsResponse.newBuilder()
+                            .setDurableSequence(request.getSequence())
+                            .addResults(EventResult.newBuilder()
+                                    .setSequence(request.getSequence())
+                                    .setVerdict(Verdict.VERDICT_REJECTED)
+                                    .addViolations(FieldViolation.newBuilder()
+                                            .setDescription(words))).build());
+                }
+
+                @Override
+                public void onError(Throwable error) { }
+
+                @Override
+                public void onCompleted() {
+                    answers.onCompleted();
+                }
+            };
         }
     }
 

@@ -166,6 +166,8 @@ public final class Options {
         // The server allows 100 PINGs in 30 s. Without any, a dead link would never be noticed.
         return channel.keepAliveTime(silence.toNanos(), TimeUnit.NANOSECONDS)
                 .keepAliveTimeout(keepaliveTimeout.toNanos(), TimeUnit.NANOSECONDS)
+                // An answer over the default of 4 MiB would end each stream with the same events.
+                .maxInboundMessageSize(Integer.MAX_VALUE)
                 .disableRetry().build();
     }
 
