@@ -131,6 +131,7 @@ final class ForgetfulDisk: SpoolDisk {
         var marks = Names<Marks>()
         var isGroupSync = false
         var failsPercent = 0
+        var failsNextSync = false
     }
 
     private let plant: Plant?
@@ -143,6 +144,9 @@ final class ForgetfulDisk: SpoolDisk {
 
     /// How many writes in a hundred fail.
     func fail(_ percent: Int) { self.state.withLock { $0.failsPercent = percent } }
+
+    /// Lets the next sync of a segment fail, and those after it work, as the system does.
+    func failNextSync() { self.state.withLock { $0.failsNextSync = true } }
 
     /// The bytes of all files.
     var byteCount: Int {
@@ -246,6 +250,16 @@ final class ForgetfulDisk: SpoolDisk {
         }
     }
 
+    private func failOnce(_ segment: UInt64) throws(SpoolError) {
+        let fails = self.state.withLock { state in
+            defer { state.failsNextSync = false }
+            return state.failsNextSync
+        }
+        guard !fails else {
+            throw .failed(operation: "sync", file: self.path(of: segment), reason: "an I/O error")
+        }
+    }
+
     private struct Handle: SpoolFile {
         let disk: ForgetfulDisk
         let segment: UInt64
@@ -267,6 +281,7 @@ final class ForgetfulDisk: SpoolDisk {
         }
 
         func sync() throws(SpoolError) {
+            try self.disk.failOnce(self.segment)
             switch self.disk.plant {
             case .ignoresSyncs: return
             case .ignoresSyncsOfFoundFiles where self.wasFound: return

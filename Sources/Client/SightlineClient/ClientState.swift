@@ -21,6 +21,8 @@ struct ClientState: Sendable {
 
     var outbox: Outbox
     var spool: SpoolLog?
+    /// Why what was appended last may be lost, though the spool is closed.
+    private var spoolFailure: SpoolError?
     private(set) var statistics = ClientStatistics()
     /// Settled events whose results were not read yet, and their bytes in requests.
     private var unread: Deque<Outbox.Settled> = []
@@ -81,6 +83,28 @@ struct ClientState: Sendable {
         let place = try self.spool?.append(bytes)
         let (ticket, wakesWriter) = self.add(bytes, place: place, now: now)
         return .taken(ticket, wakesWriter: wakesWriter)
+    }
+
+    /// Records the outcome of the spool's sync; returns how many of the appended events are durable,
+    /// how many there are, and why no further one will be.
+    mutating func noteSync(
+        through count: UInt64, failure: SpoolError?
+    ) -> (syncedCount: UInt64, appendedCount: UInt64, end: SpoolError?) {
+        self.spool?.noteSync(through: count, failure: failure)
+        if let log = self.spool { return (log.syncedCount, log.appendedCount, log.failure) }
+        return (self.spoolFailure == nil ? .max : 0, .max, self.spoolFailure)
+    }
+
+    /// Closes the spool, and releases its directory; returns why it could not be synced.
+    mutating func closeSpool() -> SpoolError? {
+        defer { self.spool = nil }
+        do throws(SpoolError) {
+            try self.spool?.close()
+            return nil
+        } catch {
+            self.spoolFailure = error
+            return error
+        }
     }
 
     /// Takes the events that an earlier owner of the spool left.

@@ -193,11 +193,9 @@ package struct SpoolLog: Sendable {
     /// Records the outcome of a sync. A failed one ends the spool: nobody knows what is durable
     /// after it.
     package mutating func noteSync(through count: UInt64, failure: SpoolError?) {
-        if let failure {
-            self.failure = self.failure ?? failure
-        } else {
-            self.syncedCount = max(self.syncedCount, count)
-        }
+        self.failure = self.failure ?? failure
+        // The system tells of a failed write once: a later sync without an error proves nothing.
+        if self.failure == nil { self.syncedCount = max(self.syncedCount, count) }
     }
 
     /// Syncs and closes it. Unsettled events stay for the next owner.
@@ -243,7 +241,7 @@ package struct SpoolLog: Sendable {
             self.failure = self.failure ?? error
             throw error
         }
-        self.syncedCount = self.appendedCount
+        if self.failure == nil { self.syncedCount = self.appendedCount }
     }
 
     /// Removes the rest of a failed write: only the last record may be incomplete.

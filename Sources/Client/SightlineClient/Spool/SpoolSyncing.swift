@@ -23,7 +23,7 @@ extension SightlineClient {
     /// - Throws: `SpoolError`, `CancellationError`.
     nonisolated(nonsending) func waitForSync() async throws {
         guard let spool = self.configuration.spool else { return }
-        let appendedCount = self.state.withLock { $0.spool?.appendedCount ?? 0 }
+        let appendedCount = self.state.withLock { $0.spool?.appendedCount ?? .max }
         let promise = Promise<SpoolError?>()
         let isScheduled = self.syncing.state.withLock { state in
             if spool.syncsSends { state.waiting.append((appendedCount, promise)) }
@@ -53,10 +53,8 @@ extension SightlineClient {
         } catch {
             failure = error
         }
-        let (syncedCount, appendedCount, end) = self.state.withLock { state in
-            state.spool?.noteSync(through: count, failure: failure)
-            guard let log = state.spool else { return (UInt64.max, UInt64.max, failure) }
-            return (log.syncedCount, log.appendedCount, log.failure)
+        let (syncedCount, appendedCount, end) = self.state.withLock {
+            $0.noteSync(through: count, failure: failure)
         }
         let (promises, goesOn) = self.syncing.state.withLock { state in
             let promises = state.waiting.filter { $0.count <= syncedCount || end != nil }
@@ -76,16 +74,7 @@ extension SightlineClient {
         guard self.configuration.spool != nil else { return }
         let closed = Promise<SpoolError?>()
         self.syncing.queue.async {
-            closed.fulfil(
-                self.state.withLock { state in
-                    defer { state.spool = nil }
-                    do throws(SpoolError) {
-                        try state.spool?.close()
-                        return nil
-                    } catch {
-                        return error
-                    }
-                })
+            closed.fulfil(self.state.withLock { $0.closeSpool() })
         }
         if let failure = try await closed.get() { throw failure }
     }
