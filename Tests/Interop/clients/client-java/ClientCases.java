@@ -26,6 +26,7 @@ import io.grpc.protobuf.StatusProto;
 import io.grpc.stub.StreamObserver;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
+import java.io.SyncFailedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -69,6 +70,7 @@ public final class ClientCases {
             case "an address of the web" -> addressOfTheWeb();
             case "events in one call" -> eventsInOneCall();
             case "other files in a spool" -> otherFilesInASpool(Path.of(words[1]));
+            case "a sync that fails" -> syncThatFails();
             case "an end for good is told" -> endForGoodIsTold();
             case "an end while a close waits" -> endWhileACloseWaits();
             case "events of a sender" -> SendCases.eventsOfASender();
@@ -432,6 +434,26 @@ public final class ClientCases {
         client.close();
         for (String name : names) {
             check(Files.readString(folder.resolve(name)).equals(name), name + " is left alone");
+        }
+    }
+
+    private static void syncThatFails() throws Exception {
+        // A file that cannot be synced; nothing is written to it.
+        SpoolFile file = new SpoolFile(Path.of("/dev/null"));
+        SpoolSync sync = new SpoolSync(true);
+        sync.appended(file);
+        try (file) {
+            file.sync();
+            throw new AssertionError("the device is synced");
+        } catch (SyncFailedException expected) {
+            // As when another event begins the next file.
+        }
+        sync.run();
+        try {
+            sync.await();
+            throw new AssertionError("the event counts as durable");
+        } catch (SpoolException failed) {
+            check(failed.getMessage().contains("cannot sync /dev/null"), failed.getMessage());
         }
     }
 

@@ -10,6 +10,8 @@ final class SpoolFile implements Closeable {
     private final Path path;
     private final RandomAccessFile file;
     private boolean isClosed;
+    /** The first failure of a sync. The system tells of one once, and nothing is durable after it. */
+    private IOException failure;
 
     /** Opens a file that exists. */
     SpoolFile(Path path) throws IOException {
@@ -32,10 +34,18 @@ final class SpoolFile implements Closeable {
         file.seek(bytes);
     }
 
-    /** Returns once all that was written is durable, or the file is closed. */
+    /** Returns once all that was written is durable, or the file is closed without a failure. */
     synchronized void sync() throws IOException {
-        if (!isClosed) {
-            file.getFD().sync();
+        if (failure != null) {
+            throw failure;
+        }
+        try {
+            if (!isClosed) {
+                file.getFD().sync();
+            }
+        } catch (IOException error) {
+            failure = error;
+            throw error;
         }
     }
 
