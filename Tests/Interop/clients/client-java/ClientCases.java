@@ -191,14 +191,26 @@ public final class ClientCases {
     private static void delayBeyondReason() {
         check(delayOf(315_576_000_000L) >= HOUR, "no less than an hour");
         check(delayOf(315_576_000_000L) <= HOUR + HOUR / 5, "and no more, but at random");
-        check(delayOf(-5) == 0, "none below 0");
         check(delayOf(60) >= 60_000_000_000L, "the server's own");
+        for (long seconds : List.of(0L, -5L)) {
+            Ending atOnce = endingAfter(seconds);
+            check(atOnce.nanosUntilNextStream(0) == 0, "the first one is followed at once");
+            long longest = 0;
+            for (int failures = 1; failures < 20; failures++) {
+                longest = Math.max(longest, atOnce.nanosUntilNextStream(failures));
+            }
+            check(longest > 0 && longest <= Ending.LONGEST_WAIT, "the later ones after a wait");
+        }
     }
 
     private static long delayOf(long seconds) {
+        return endingAfter(seconds).nanosUntilNextStream(3);
+    }
+
+    private static Ending endingAfter(long seconds) {
         RetryInfo info = RetryInfo.newBuilder().setRetryDelay(
                 Duration.newBuilder().setSeconds(seconds)).build();
-        return ending(Status.UNAVAILABLE, Any.pack(info)).nanosUntilNextStream(3);
+        return ending(Status.UNAVAILABLE, Any.pack(info));
     }
 
     private static Ending ending(Status status, Any detail) {

@@ -81,14 +81,17 @@ final class Ending {
         };
     }
 
-    /** Nanoseconds until the next stream: what the server asks for, or more with each failure. */
+    /**
+     * Nanoseconds until the next stream: what the server asks for, and at random more with each
+     * failure. Only the first of a row is followed at once, by an end or a delay of 0 that says so.
+     */
     long nanosUntilNextStream(int failures) {
-        ThreadLocalRandom random = ThreadLocalRandom.current();
-        if (status.isOk() && failures == 0) {
+        if (failures == 0 && (status.isOk() || delay == 0)) {
             return 0;
         }
-        return delay >= 0 ? delay + random.nextLong(delay / 5 + 1)
-                : random.nextLong(Math.min(LONGEST_WAIT, FIRST_WAIT << Math.min(failures, 10)));
+        long backoff = Math.min(LONGEST_WAIT, FIRST_WAIT << Math.min(failures, 10));
+        return Math.max(0, delay)
+                + ThreadLocalRandom.current().nextLong(Math.max(backoff, delay / 5));
     }
 
     /** The reason as one line of text, with its causes; null at a regular end. */
