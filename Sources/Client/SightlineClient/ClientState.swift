@@ -85,8 +85,8 @@ struct ClientState: Sendable {
         return .taken(ticket, wakesWriter: wakesWriter)
     }
 
-    /// Records the outcome of the spool's sync; returns how many of the appended events are durable,
-    /// how many there are, and why no further one will be.
+    /// Records the outcome of the spool's sync; returns how many of the appended events are
+    /// durable, how many there are, and why no further one will be.
     mutating func noteSync(
         through count: UInt64, failure: SpoolError?
     ) -> (syncedCount: UInt64, appendedCount: UInt64, end: SpoolError?) {

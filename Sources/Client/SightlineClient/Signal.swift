@@ -29,14 +29,23 @@ package final class Signal: Sendable {
     ///
     /// - Throws: `CancellationError`.
     package func wait() async throws {
-        try await self.nextPromise()?.get()
+        guard let promise = self.nextPromise() else { return }
+        defer { self.leave(promise) }
+        try await promise.get()
     }
 
     /// Waits for a signal since the last wait, or until a time has passed.
     ///
     /// - Throws: `CancellationError`.
-    func wait(for timeout: Duration) async throws {
-        try await self.nextPromise()?.wait(for: timeout)
+    package func wait(for timeout: Duration) async throws {
+        guard let promise = self.nextPromise() else { return }
+        defer { self.leave(promise) }
+        try await promise.wait(for: timeout)
+    }
+
+    /// Forgets a wait that is over: the next signal is for the next one.
+    private func leave(_ promise: Promise<Void>) {
+        self.state.withLock { if $0.promise === promise { $0.promise = nil } }
     }
 
     /// The promise that the next signal fulfils; nil if one was raised already.
