@@ -18,9 +18,12 @@ package final class SpoolDirectory: SpoolDisk {
         }
         self.path = path
         self.lock = try Descriptor(path + "/lock", O_RDWR | O_CREAT)
-        guard flock(self.lock.number, LOCK_EX | LOCK_NB) == 0, self.lock.takeRecordLock() else {
-            throw .locked(directory: path)
+        guard flock(self.lock.number, LOCK_EX | LOCK_NB) == 0 else {
+            if errno == EWOULDBLOCK { throw .locked(directory: path) }
+            // Such as a file system that has no locks, or none left.
+            throw .system("lock", self.lock.path)
         }
+        guard self.lock.takeRecordLock() else { throw .locked(directory: path) }
     }
 
     /// The numbers of the files, in order.
