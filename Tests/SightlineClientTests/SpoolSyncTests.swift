@@ -9,18 +9,18 @@ struct SpoolSyncTests {
     private let disk = ForgetfulDisk(seed: 0)
 
     /// A log in whose files an event has no room beside another.
-    private func log() throws -> SpoolLog {
-        var log = SpoolLog(disk: self.disk, maxBytes: 1 << 20, segmentBytes: 1)
+    private func log(maxBytes: Int = 1 << 20) throws -> SpoolLog {
+        var log = SpoolLog(disk: self.disk, maxBytes: maxBytes, segmentBytes: 1)
         #expect(try log.recover() == [])
         return log
     }
 
-    private func state() throws -> ClientState {
+    private func state(maxBytes: Int = 1 << 20) throws -> ClientState {
         let configuration = ClientConfiguration(address: try ServerAddress("127.0.0.1:1"))
         let outbox = Outbox(
             limits: configuration.limits, linger: .zero, answerTimeout: .seconds(1), jitter: { 0 })
         var state = ClientState(configuration, outbox: outbox)
-        state.spool = try self.log()
+        state.spool = try self.log(maxBytes: maxBytes)
         return state
     }
 
@@ -54,5 +54,17 @@ struct SpoolSyncTests {
         let outcome = state.noteSync(through: .max, failure: nil)
         #expect(outcome.syncedCount == (fails ? 0 : .max))
         #expect(outcome.end == (fails ? Self.failure : nil))
+    }
+
+    @Test("nobody waits for room in a spool that has failed")
+    func room() throws {
+        var state = try self.state(maxBytes: 100)
+        _ = try state.take([UInt8](repeating: 0, count: 60), now: { .zero })
+        // It has to wait for room.
+        _ = try state.take([1], now: { .zero })
+        #expect(state.takeRoomsOfFailedSpool().isEmpty)
+        _ = state.noteSync(through: 0, failure: Self.failure)
+        #expect(state.takeRoomsOfFailedSpool().count == 1)
+        #expect(throws: Self.failure) { try state.take([1], now: { .zero }) }
     }
 }

@@ -135,6 +135,11 @@ struct ClientState: Sendable {
         self.rooms.removeAll { $0 === room }
     }
 
+    /// The callers that wait for room, if the spool has failed: each is to get its error.
+    mutating func takeRoomsOfFailedSpool() -> [Promise<Void>] {
+        self.spool?.failure == nil ? [] : self.takeRooms()
+    }
+
     /// Counts an event that `trySend` refused.
     mutating func refuse(_ room: Promise<Void>) {
         self.leave(room)

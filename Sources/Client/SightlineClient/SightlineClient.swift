@@ -165,7 +165,13 @@ public final class SightlineClient: Sendable {
     }
 
     private func take(_ bytes: [UInt8]) throws -> ClientState.Taking {
-        let taking = try self.state.withLock { try $0.take(bytes, now: self.now) }
+        let taking: ClientState.Taking
+        do {
+            taking = try self.state.withLock { try $0.take(bytes, now: self.now) }
+        } catch {
+            self.tellOfFailedSpool()
+            throw error
+        }
         if case .taken(_, wakesWriter: true) = taking { self.work.raise() }
         return taking
     }

@@ -123,9 +123,11 @@ package struct SpoolLog: Sendable {
         }
     }
 
-    /// Whether an event fits at present; one always fits if no other is kept.
+    /// Whether `append` need not wait at present: the event fits, as one always does if no other is
+    /// kept, or nothing will be written any more.
     package func hasRoom(for eventByteCount: Int) -> Bool {
         self.unsettledCount == 0 || self.byteCount + self.needed(eventByteCount) <= self.maxBytes
+            || self.failure != nil
     }
 
     /// Writes an event; returns the place to release it from. If it throws, nothing of the event is

@@ -64,7 +64,14 @@ extension SightlineClient {
             return (promises, state.isScheduled)
         }
         for (count, promise) in promises { promise.fulfil(count <= syncedCount ? nil : end) }
+        self.tellOfFailedSpool()
         if goesOn { self.scheduleSync(spool) }
+    }
+
+    /// Wakes the callers that wait for room in a spool that has failed.
+    func tellOfFailedSpool() {
+        let rooms = self.state.withLock { $0.takeRoomsOfFailedSpool() }
+        for room in rooms { room.fulfil(()) }
     }
 
     /// Syncs and closes the spool, and releases its directory.
