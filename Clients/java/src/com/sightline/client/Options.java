@@ -104,7 +104,7 @@ public final class Options {
     /** Events and bytes that the client holds, 10,000 and 8 MiB; beyond them `send` waits. */
     public Options maxPending(int events, long bytes) {
         this.maxPending = positive(events, "pending events");
-        this.maxPendingBytes = bytes;
+        this.maxPendingBytes = positive(bytes, "pending bytes");
         return this;
     }
 

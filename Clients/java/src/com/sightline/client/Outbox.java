@@ -215,7 +215,11 @@ final class Outbox {
         if (!later.isEmpty()) {
             long delay = Math.max(MIN_RETRY, Math.min(MAX_RETRY, nanos(answer.getRetryDelay())));
             // Up to half as long again, so that senders do not come back together.
-            pauseEnd = now + delay + ThreadLocalRandom.current().nextLong(delay / 2);
+            long end = now + delay + ThreadLocalRandom.current().nextLong(delay / 2);
+            // A later answer does not shorten what an earlier one asks for.
+            if (pauseEnd == Long.MIN_VALUE || end - pauseEnd > 0) {
+                pauseEnd = end;
+            }
             retriedEvents += later.size();
             putBack(later);
         }
