@@ -25,6 +25,7 @@ import io.grpc.StatusException;
 import io.grpc.protobuf.StatusProto;
 import io.grpc.stub.StreamObserver;
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.io.PrintStream;
 import java.io.SyncFailedException;
 import java.nio.file.Files;
@@ -71,6 +72,9 @@ public final class ClientCases {
             case "events in one call" -> eventsInOneCall();
             case "other files in a spool" -> otherFilesInASpool(Path.of(words[1]));
             case "a sync that fails" -> syncThatFails();
+            case "a full spool that fails" -> fullSpoolThatFails(Path.of(words[1]));
+            case "limits below 1" -> limitsBelowOne();
+            case "two pauses" -> twoPauses();
             case "an end for good is told" -> endForGoodIsTold();
             case "an end while a close waits" -> endWhileACloseWaits();
             case "events of a sender" -> SendCases.eventsOfASender();
@@ -467,6 +471,65 @@ public final class ClientCases {
         } catch (SpoolException failed) {
             check(failed.getMessage().contains("cannot sync /dev/null"), failed.getMessage());
         }
+    }
+
+    private static void fullSpoolThatFails(Path folder) throws Exception {
+        Spool spool = new Spool(folder, 200, 1, false);
+        check(spool.recover().isEmpty(), "nothing is left");
+        SpoolMarks.Place first = spool.append(new byte[10]);
+        spool.append(new byte[10]);
+        check(!spool.hasRoom(1000), "it is full");
+        Files.delete(folder.resolve(String.format("%016x.spool", 1)));
+        spool.release(List.of(first));
+        check(spool.hasRoom(1000), "nobody waits for room");
+        try {
+            spool.append(new byte[10]);
+            throw new AssertionError("it takes an event");
+        } catch (SpoolException failed) {
+            check(failed.getMessage().contains("cannot remove"), failed.getMessage());
+        }
+        SpoolSync sync = new SpoolSync(false);
+        sync.fail(SpoolException.failed("sync", folder, new IOException("of the test")));
+        // It returns, so that those who wait already are woken.
+        sync.run();
+    }
+
+    private static void limitsBelowOne() {
+        Options options = new ScriptedChannel(call -> { }).options();
+        List<Runnable> limits = List.of(() -> options.batch(0, 1), () -> options.batch(1, 0),
+                () -> options.requestsUnderWay(0), () -> options.maxPending(0, 1),
+                () -> options.maxPending(1, 0), () -> options.spoolBytes(0, 1),
+                () -> options.spoolBytes(1, 0));
+        for (Runnable limit : limits) {
+            try {
+                limit.run();
+            } catch (IllegalArgumentException refused) {
+                check(refused.getMessage().contains("must be at least 1"), refused.getMessage());
+                continue;
+            }
+            throw new AssertionError("limit " + limits.indexOf(limit) + " is taken");
+        }
+    }
+
+    private static void twoPauses() {
+        Outbox outbox = new Outbox(new ScriptedChannel(call -> { }).options()
+                .linger(java.time.Duration.ZERO));
+        outbox.streamBegan(StreamLimits.newBuilder().setMaxEvents(1).build());
+        for (String id : List.of("1", "2")) {
+            outbox.add(event(id), null, 0);
+        }
+        long first = outbox.next(0, true).getSequence();
+        long second = outbox.next(0, true).getSequence();
+        outbox.settle(later(first, 30), 0);
+        outbox.settle(later(second, 0), 0);
+        check(outbox.nanosUntilNext(0) >= 30_000_000_000L, "the longer one holds");
+    }
+
+    private static StreamEventsResponse later(long sequence, long seconds) {
+        return StreamEventsResponse.newBuilder().setDurableSequence(sequence)
+                .addResults(EventResult.newBuilder().setSequence(sequence)
+                        .setVerdict(Verdict.VERDICT_RETRY_LATER))
+                .setRetryDelay(Duration.newBuilder().setSeconds(seconds)).build();
     }
 
     private static void endForGoodIsTold() throws Exception {

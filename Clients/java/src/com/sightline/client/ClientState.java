@@ -55,6 +55,16 @@ final class ClientState {
         progress.signalAll();
     }
 
+    /** Lets whoever waits for room look again. Called without the lock. */
+    void wake() {
+        lock.lock();
+        try {
+            progress.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** Nothing more is sent: whoever waits is told, and the events stay in the outbox. */
     void fail(ClientException cause) {
         if (failure == null) {

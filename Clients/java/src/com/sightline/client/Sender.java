@@ -38,7 +38,8 @@ final class Sender {
     }
 
     void start() {
-        state.spool.start();
+        // Who waits for room in a spool that has failed is to get its error.
+        state.spool.start(state::wake);
         daemon(streams::run, "sightline-sender").start();
         try {
             Runtime.getRuntime().addShutdownHook(exit);

@@ -64,7 +64,7 @@ final class Spool {
         this.marks = new SpoolMarks(directory);
     }
 
-    /** Syncs what is appended; the function of a thread. */
+    /** Syncs what is appended until it is closed or has failed; the function of a thread. */
     void run() {
         sync.run();
     }
@@ -168,9 +168,12 @@ final class Spool {
         unsettled += segment.unsettled;
     }
 
-    /** Whether an event fits now; one always does where nothing else is kept. */
+    /**
+     * Whether `append` need not wait now: an event fits, as one always does where nothing else is
+     * kept, or nothing will be written any more.
+     */
     boolean hasRoom(int eventBytes) {
-        return unsettled == 0 || bytes + needed(eventBytes) <= maxBytes;
+        return unsettled == 0 || bytes + needed(eventBytes) <= maxBytes || sync.hasFailed();
     }
 
     private static long needed(int eventBytes) {

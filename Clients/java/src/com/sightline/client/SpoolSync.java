@@ -26,6 +26,10 @@ final class SpoolSync {
         }
     }
 
+    synchronized boolean hasFailed() {
+        return failure != null;
+    }
+
     /** Keeps the first failure. */
     synchronized void fail(SpoolException error) {
         failure = failure == null ? error : failure;
@@ -65,7 +69,7 @@ final class SpoolSync {
         notifyAll();
     }
 
-    /** The thread. */
+    /** The thread; it ends when it is closed, or when anything has failed. */
     void run() {
         try {
             while (awaitWork()) {
@@ -77,7 +81,7 @@ final class SpoolSync {
     }
 
     private synchronized boolean awaitWork() throws InterruptedException {
-        while (appended == synced && !isClosed) {
+        while (appended == synced && !isClosed && failure == null) {
             wait();
         }
         if (appended > synced && !isAwaited && !isClosed) {

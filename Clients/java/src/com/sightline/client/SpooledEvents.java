@@ -41,9 +41,13 @@ final class SpooledEvents {
         return spool != null;
     }
 
-    void start() {
+    /** Syncs from now on; `onEnd` runs once nothing is synced any more. */
+    void start(Runnable onEnd) {
         if (spool != null) {
-            Sender.daemon(spool::run, "sightline-spool").start();
+            Sender.daemon(() -> {
+                spool.run();
+                onEnd.run();
+            }, "sightline-spool").start();
         }
     }
 
