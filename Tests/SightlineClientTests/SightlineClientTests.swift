@@ -126,6 +126,20 @@ struct SightlineClientTests {
         #expect(server.requests.map(\.sequence) == [1, 2])
     }
 
+    @Test("a server that always answers RETRY_LATER is what the end names")
+    func retriesForEver() async throws {
+        try await ScriptedServer(rest: .settle(.retryLater)).run { address in
+            try await RunningClient.with(address) { client in
+                _ = try await client.send(0..<2)
+                while client.statistics.lastFailure == nil { await Task.yield() }
+                let error = await #expect(throws: SightlineClientError.self) {
+                    try await client.close(timeout: .zero)
+                }
+                #expect(error?.description.contains("the server takes no events now") == true)
+            }
+        }
+    }
+
     @Test("a refusal ends the client: tickets, calls and run tell it, and the events are kept")
     func refusal() async throws {
         let server = ScriptedServer([.refuse])

@@ -36,7 +36,8 @@ struct ClientState: Sendable {
     var isRunning = false
     /// The reason why the client has ended.
     private(set) var end = SightlineClientError.closed
-    /// Why the last stream failed; nil before that, and once events have verdicts again.
+    /// Why the last stream failed, or that the server answers RETRY_LATER alone; nil before that,
+    /// and once events have verdicts again.
     private(set) var lastFailure: String?
     private var isFailureTold = false
     /// When a failure may be told of next.
@@ -171,14 +172,22 @@ struct ClientState: Sendable {
             lastFailure: pendingCount > 0 ? self.lastFailure : nil)
     }
 
-    /// Processes an answer. Settles nothing after the end: a caller that closed without waiting
-    /// already has the list of unsettled events.
+    /// What `statistics` and errors say of a server that answers events with RETRY_LATER alone.
+    static let refusesAll = "RETRY_LATER: the server takes no events now"
+
+    /// Processes an answer; `isNews` if it is to be told that the server takes no events. Settles
+    /// nothing after the end: a caller that closed without waiting already has the list of
+    /// unsettled events.
     mutating func receive(
         _ answer: Sightline_V1_StreamEventsResponse, now: Duration
-    ) -> (settled: [Outbox.Settled], promises: [Promise<Void>]) {
-        if self.isOver { return ([], []) }
+    ) -> (settled: [Outbox.Settled], promises: [Promise<Void>], isNews: Bool) {
+        if self.isOver { return ([], [], false) }
+        let retriedCount = self.outbox.retriedEventCount
         let settled = self.outbox.receive(answer, now: now)
-        guard !settled.isEmpty else { return ([], []) }
+        guard !settled.isEmpty else {
+            if self.outbox.retriedEventCount == retriedCount { return ([], [], false) }
+            return ([], [], self.fail(Self.refusesAll, now: now))
+        }
         (self.lastFailure, self.isFailureTold) = (nil, false)
         self.count(settled)
         self.spool?.release(settled.compactMap { $0.ticket.place })
@@ -189,7 +198,7 @@ struct ClientState: Sendable {
             promises += self.takeReaders()
         }
         promises += self.takeRooms()
-        return (settled, promises)
+        return (settled, promises, false)
     }
 
     /// The next result, if there is one.

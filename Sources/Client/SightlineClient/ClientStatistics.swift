@@ -16,8 +16,8 @@ public struct ClientStatistics: Sendable, Equatable {
     public internal(set) var retriedEventCount = 0
     /// The number of events that `trySend` refused.
     public internal(set) var refusedCount = 0
-    /// Why the last stream failed; nil before that, and once events have verdicts again. It may
-    /// come from the server.
+    /// Why the last stream failed, or that the server answers every event with RETRY_LATER; nil
+    /// before that, and once events have verdicts again. It may come from the server.
     public internal(set) var lastFailure: String?
 
     /// The bytes of a torn, never synced end that were cut from the spool when it was opened.

@@ -4,8 +4,8 @@ public struct FlushReport: Sendable, Equatable {
     public let acknowledgedCount: Int
     /// The number of events without a verdict.
     public let pendingCount: Int
-    /// Why these have none: the last failure of a stream. Nil if there are none, or if no stream
-    /// has failed.
+    /// Why these have none: the last failure of a stream, or that the server answers every event
+    /// with RETRY_LATER. Nil if there are none, or if neither is so.
     public let lastFailure: String?
 
     /// Creates a report.

@@ -176,12 +176,19 @@ extension SightlineClient {
             self.work.raise()
         }
         for try await answer in response.messages {
-            let (settled, promises) = self.state.withLock { $0.receive(answer, now: self.now()) }
+            let (settled, promises, isNews) = self.state.withLock {
+                $0.receive(answer, now: self.now())
+            }
             self.work.raise()
             for (ticket, result) in settled { ticket.finish(.settled(result)) }
             for promise in promises { promise.fulfil(()) }
             let (oldest, statistics) = self.state.withLock {
                 ($0.outbox.oldestSequence, $0.currentStatistics)
+            }
+            if isNews {
+                self.warn(
+                    "\(statistics.pendingCount) events have no verdict yet: "
+                        + ClientState.refusesAll)
             }
             self.telemetry.record(statistics, settledBefore: oldest)
         }
