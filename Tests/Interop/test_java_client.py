@@ -17,8 +17,9 @@ SECONDS = 120
     "a channel that cannot be built", "an answer after close", "a large event", "a large answer",
     "the last failure", "a failure that is told", "a loss is thrown once", "forms of a token",
     "an address of the web", "events in one call", "other files in a spool", "a sync that fails",
-    "a full spool that fails", "limits below 1", "two pauses", "an end for good is told",
-    "an end while a close waits", "events of a sender", "answers of push services"])
+    "a full spool that fails", "limits below 1", "two pauses", "a server that takes no events",
+    "an end for good is told", "an end while a close waits", "events of a sender",
+    "answers of push services"])
 def test_a_case_of_the_java_client(case, tmp_path):
     built("java")
     done = subprocess.run(

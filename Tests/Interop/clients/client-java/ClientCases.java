@@ -46,6 +46,8 @@ import java.util.logging.Logger;
 /** Cases of the Java client without a server: CASE FOLDER. test_java_client.py names them. */
 public final class ClientCases {
     private static final long HOUR = TimeUnit.HOURS.toNanos(1);
+    /** Kept here: a logger that nobody holds may go, with its handlers. */
+    private static final Logger LOGGER = Logger.getLogger("com.sightline.client");
     private static final Metadata.Key<String> AUTHORIZATION =
             Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER);
 
@@ -75,6 +77,7 @@ public final class ClientCases {
             case "a full spool that fails" -> fullSpoolThatFails(Path.of(words[1]));
             case "limits below 1" -> limitsBelowOne();
             case "two pauses" -> twoPauses();
+            case "a server that takes no events" -> serverThatTakesNoEvents();
             case "an end for good is told" -> endForGoodIsTold();
             case "an end while a close waits" -> endWhileACloseWaits();
             case "events of a sender" -> SendCases.eventsOfASender();
@@ -532,10 +535,50 @@ public final class ClientCases {
                 .setRetryDelay(Duration.newBuilder().setSeconds(seconds)).build();
     }
 
+    private static void serverThatTakesNoEvents() throws Exception {
+        BlockingQueue<String> told = toldByTheLog();
+        ScriptedChannel channel = new ScriptedChannel(call -> { });
+        SightlineClient client = channel.options().build();
+        CompletableFuture<EventResult> ticket = client.send(event("1"));
+        Call call = channel.nextCall();
+        call.tellLimits();
+        call.answer(later(call.nextRequest().getSequence(), 0));
+        String expected = "RETRY_LATER: the server takes no events now";
+        String last = client.stats().lastFailure();
+        check(expected.equals(last), last);
+        String words = told.take();
+        check(words.contains(expected + "; 1 events have no verdict yet"), words);
+        call.accept(call.nextRequest());
+        ticket.get();
+        check(client.stats().lastFailure() == null, "none once events have verdicts");
+        client.send(event("2"));
+        call.answer(later(call.nextRequest().getSequence(), 0));
+        try {
+            client.close();
+            throw new AssertionError("nothing is said of the event");
+        } catch (ClientException loss) {
+            check(loss.getMessage().endsWith("the last failure: " + expected), loss.getMessage());
+        }
+    }
+
     private static void endForGoodIsTold() throws Exception {
+        BlockingQueue<String> told = toldByTheLog();
+        ScriptedChannel channel = new ScriptedChannel(call -> { });
+        SightlineClient client = channel.options().build();
+        client.send(event("1"));
+        channel.nextCall().end(Status.UNAVAILABLE);
+        String first = told.take();
+        check(first.endsWith("the client tries again"), first);
+        StatusException refusal = exception(Status.UNAUTHENTICATED, errorInfo("sightline.v1"));
+        channel.nextCall().end(refusal.getStatus(), refusal.getTrailers());
+        String last = told.take();
+        check(last.endsWith("the client has ended"), "also behind another failure: " + last);
+    }
+
+    /** What the client logs from now on. */
+    private static BlockingQueue<String> toldByTheLog() {
         BlockingQueue<String> told = new LinkedBlockingQueue<>();
-        Logger logger = Logger.getLogger("com.sightline.client");
-        logger.addHandler(new Handler() {
+        LOGGER.addHandler(new Handler() {
             @Override
             public void publish(LogRecord record) {
                 told.add(record.getMessage());
@@ -547,16 +590,7 @@ public final class ClientCases {
             @Override
             public void close() { }
         });
-        ScriptedChannel channel = new ScriptedChannel(call -> { });
-        SightlineClient client = channel.options().build();
-        client.send(event("1"));
-        channel.nextCall().end(Status.UNAVAILABLE);
-        String first = told.take();
-        check(first.endsWith("the client tries again"), first);
-        StatusException refusal = exception(Status.UNAUTHENTICATED, errorInfo("sightline.v1"));
-        channel.nextCall().end(refusal.getStatus(), refusal.getTrailers());
-        String last = told.take();
-        check(last.endsWith("the client has ended"), "also behind another failure: " + last);
+        return told;
     }
 
     private static void endWhileACloseWaits() throws Exception {

@@ -17,7 +17,10 @@ final class ClientState {
     int flushes;
     boolean isClosing;
     ClientException failure;
-    /** Why the last stream failed; null before that, and once events have verdicts again. */
+    /**
+     * Why the last stream failed, or that the server answers RETRY_LATER alone; null before that, and
+     * once events have verdicts again.
+     */
     String lastFailure;
     private final Options options;
 

@@ -13,7 +13,8 @@ import java.util.Map;
  * @param resentRequests requests that went into one more stream
  * @param retriedEvents events that the server told to send later, as often as it did
  * @param cutBytes bytes of a torn record that was cut from the end of the spool
- * @param lastFailure why the last stream failed, null once events have verdicts again
+ * @param lastFailure why the last stream failed, or that the server answers every event with
+ *         RETRY_LATER; null once events have verdicts again
  */
 public record Stats(int pending, long pendingBytes, Map<Verdict, Long> verdicts, long streams,
         long resentRequests, long retriedEvents, long cutBytes, String lastFailure) { }

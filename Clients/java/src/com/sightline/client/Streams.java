@@ -10,6 +10,8 @@ import java.util.Objects;
 /** Opens streams, one after another, and sends on them what the outbox has. */
 final class Streams {
     private static final System.Logger LOGGER = System.getLogger("com.sightline.client");
+    /** Of a server that settles nothing, though no stream ends. */
+    private static final String REFUSES_ALL = "RETRY_LATER: the server takes no events now";
 
     private final Options options;
     private final ClientState state;
@@ -172,7 +174,11 @@ final class Streams {
                 state.outbox.streamBegan(answer.getLimits());
             }
             long now = System.nanoTime();
+            long retried = state.outbox.retriedEvents();
             List<Outbox.Verdicted> settled = state.outbox.settle(answer, now);
+            if (settled.isEmpty() && state.outbox.retriedEvents() > retried) {
+                noteFailure(REFUSES_ALL, false, now);
+            }
             if (!settled.isEmpty()) {
                 reconnects.settled();
                 state.lastFailure = null;
@@ -210,12 +216,7 @@ final class Streams {
         Ending ending = new Ending(error);
         long now = System.nanoTime();
         if (ending.reason() != null) {
-            state.lastFailure = ending.reason();
-            if (ending.isFinal() || reconnects.isNews(now)) {
-                news = channel.authority() + ": " + ending.reason() + "; "
-                        + state.outbox.pending() + " events have no verdict yet, and the client "
-                        + (ending.isFinal() ? "has ended" : "tries again");
-            }
+            noteFailure(ending.reason(), ending.isFinal(), now);
         }
         if (ending.isFinal()) {
             state.fail(ending.exception());
@@ -223,5 +224,14 @@ final class Streams {
             reconnects.ended(ending, now);
         }
         state.signal();
+    }
+
+    private void noteFailure(String reason, boolean isFinal, long now) {
+        state.lastFailure = reason;
+        if (isFinal || reconnects.isNews(now)) {
+            news = channel.authority() + ": " + reason + "; " + state.outbox.pending()
+                    + " events have no verdict yet, and the client "
+                    + (isFinal ? "has ended" : "tries again");
+        }
     }
 }
