@@ -7,7 +7,8 @@ import grpc
 
 from sightline.v1.event_pb2 import TrackingEvent
 from sightline.v1.tracking_service_pb2 import StreamEventsRequest, StreamEventsResponse
-from sightline.v1.verdict_pb2 import VERDICT_DUPLICATE, VERDICT_REJECTED, EventResult
+from sightline.v1.verdict_pb2 import (VERDICT_DUPLICATE, VERDICT_REJECTED, EventResult,
+                                      FieldViolation)
 
 SECONDS = 20
 
@@ -24,6 +25,7 @@ class Fake(grpc.GenericRpcHandler):
         self.half_closed = threading.Event()
         self.refusal: list = []
         self.first = StreamEventsResponse()
+        self.words = ""  # Said of each event that is rejected or known.
         pool = concurrent.futures.ThreadPoolExecutor(8)
         self.server = grpc.server(pool, handlers=[self])
         self.target = f"127.0.0.1:{self.server.add_insecure_port('127.0.0.1:0')}"
@@ -50,7 +52,7 @@ class Fake(grpc.GenericRpcHandler):
                 if verdict:
                     answer.results.append(EventResult(
                         sequence=request.sequence, index=index, event_id=event.event_id,
-                        verdict=verdict))
+                        verdict=verdict, violations=[FieldViolation(description=self.words)]))
             yield answer
         self.half_closed.set()
 

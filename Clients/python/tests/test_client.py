@@ -201,6 +201,14 @@ def test_batches_are_as_large_as_the_strictest_limit(fake, connect):
     assert [request.sequence for request in fake.requests] == [1, 2, 3, 4]
 
 
+def test_an_answer_of_more_than_4_mib_is_read(fake, connect):
+    fake.words = "a" * (5 << 20)
+    client = connect()
+    result = client.send(event("bad")).result(SECONDS)
+    assert result.violations[0].description == fake.words
+    assert client.stats().streams == 1
+
+
 def test_the_credential_and_the_trace_go_along(fake, connect):
     parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
     client = connect(token=lambda: "key", traceparent=lambda: parent)

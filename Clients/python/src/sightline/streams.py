@@ -47,7 +47,10 @@ class Server:
                    ("grpc.keepalive_timeout_ms", int(self.keepalive_timeout * 1000)),
                    # A PING without an answer has a timeout of its own, a minute by default.
                    ("grpc.http2.ping_timeout_ms", int(self.keepalive_timeout * 1000)),
-                   ("grpc.http2.max_pings_without_data", 0)]
+                   ("grpc.http2.max_pings_without_data", 0),
+                   # One answer may have the results of all requests under way: grpcio's 4 MiB are
+                   # too few for that.
+                   ("grpc.max_receive_message_length", -1)]
         if self.credentials:
             return grpc.secure_channel(self.target, self.credentials, options)
         return grpc.insecure_channel(self.target, options)
