@@ -104,9 +104,17 @@ class Client:
         self._traceparent = traceparent
         self.close_timeout = close_timeout
         self._has_told = False
-        self._threads: list[threading.Thread] = []
+        self._started: list[threading.Thread] = []
+        # The one that sends comes last: where another cannot start, nothing is sent.
+        self._unstarted = [self._session.caller, *(
+            threading.Thread(target=run, daemon=True, name="sightline")
+            for run in (*([spool.run] if spool else []), self._streams.run))]
         if self._session.outbox.count:
-            self._start()
+            try:
+                self._start()
+            except BaseException:
+                self.close(0)  # Nobody has it, and its spool belongs to the next one.
+                raise
 
     def __enter__(self) -> Client:
         return self
@@ -117,7 +125,8 @@ class Client:
 
     def send(self, event: TrackingEvent, timeout: Optional[float] = None) -> Ticket:
         """Takes an event, and waits while the client is full; with a spool, until it is written.
-        Raises QueueFull if there is no room in time, TooLarge, ClientClosed, ClientFailed."""
+        Raises QueueFull if there is no room in time, TooLarge, ClientClosed, ClientFailed, and
+        RuntimeError where no thread can be started."""
         return self._synced(self._take(event, timeout))
 
     def try_send(self, event: TrackingEvent) -> Ticket:
@@ -156,21 +165,22 @@ class Client:
         ticket = self._session.ticket(data)
         if len(ticket.frame) + REQUEST_OVERHEAD_BYTES > MAX_REQUEST_BYTES:
             raise TooLarge(f"the event takes {len(data)} bytes, a request {MAX_REQUEST_BYTES}")
-        self._session.take(ticket, timeout, on_room)
-        if not self._threads:
+        # Before it is taken: an event that no thread sends would wait for ever.
+        if self._unstarted:
             self._start()
+        self._session.take(ticket, timeout, on_room)
         return ticket
 
     def _start(self) -> None:
+        """Starts the threads. Where the system has none left, the next call goes on there."""
+        self._session.check_process()
         with self._session.lock:
-            if self._threads:
+            if self._session.is_closing:
                 return
-            spool = self._session.spool
-            for run in [self._streams.run, *([spool.run] if spool else [])]:
-                self._threads.append(threading.Thread(target=run, daemon=True, name="sightline"))
-            for thread in [*self._threads, self._session.caller]:
-                thread.start()
             exits.watch(self)
+            while self._unstarted:
+                self._unstarted[0].start()
+                self._started.append(self._unstarted.pop(0))
 
     def flush(self, timeout: Optional[float] = None) -> FlushReport:
         """Sends what waits without lingering, and waits until all that was sent before has its
@@ -209,12 +219,12 @@ class Client:
             session.outbox.finish()
             session.wake()
             try:
-                if self._threads:
+                if not self._unstarted:
                     session.settled.wait_for(lambda: session.is_over, seconds)
             finally:  # Who interrupts it does not wait again at the interpreter's end.
                 session.fail_rest()
         # A callback may close its own client.
-        if self._threads and threading.current_thread() is not session.caller:
+        if self._started and threading.current_thread() is not session.caller:
             session.caller.join(CALLBACK_SECONDS)
         if session.spool:
             session.spool.close()

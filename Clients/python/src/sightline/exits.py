@@ -30,7 +30,8 @@ class Open:
 
     def __init__(self) -> None:
         self.clients: set[Closable] = set()
-        self.lock = threading.Lock()
+        # Whatever Python cleans up while a thread is started may close a client.
+        self.lock = threading.RLock()
         self.is_watched = False
 
 
@@ -40,13 +41,12 @@ OPEN = Open()
 def watch(client: Closable) -> None:
     """Closes the client at the interpreter's end, unless it was closed before."""
     with OPEN.lock:
+        if not OPEN.is_watched:
+            # No daemon: the interpreter waits for it. In functions of `atexit` no thread can be
+            # started from Python 3.12 on, and a stream needs some.
+            threading.Thread(target=close_at_exit, name="sightline exit").start()
+            OPEN.is_watched = True
         OPEN.clients.add(client)
-        if OPEN.is_watched:
-            return
-        OPEN.is_watched = True
-    # No daemon: the interpreter waits for it. In functions of `atexit` no thread can be started
-    # from Python 3.12 on, and a stream needs some.
-    threading.Thread(target=close_at_exit, name="sightline exit").start()
 
 
 def forget(client: Closable) -> None:

@@ -140,12 +140,16 @@ class Streams:
                 self._session.stats.streams += 1
             method: Any = channel.stream_stream(
                 METHOD, response_deserializer=StreamEventsResponse.FromString)
-            call = method(self._requests(stream), metadata=metadata)
-            reader = threading.Thread(target=self._read, args=(call, stream), daemon=True)
-            reader.start()
-            is_silent = self._watch(stream)
-            call.cancel()
-            reader.join()
+            try:
+                call = method(self._requests(stream), metadata=metadata)
+                reader = threading.Thread(target=self._read, args=(call, stream), daemon=True)
+                reader.start()
+                is_silent = self._watch(stream)
+                call.cancel()
+                reader.join()
+            finally:
+                # Where no reader starts, grpcio's thread would take the next stream's requests.
+                self._end(stream)
         return SILENT if is_silent else stream.failure
 
     def _watch(self, stream: Stream) -> bool:
@@ -193,9 +197,13 @@ class Streams:
             text = "" if stream.has_answer else hint(failure.reason, uses_tls)
             stream.failure = dataclasses.replace(failure, reason=failure.reason + text)
         finally:
-            with session.lock:
-                stream.has_ended = True
-                session.wake()
+            self._end(stream)
+
+    def _end(self, stream: Stream) -> None:
+        """Wakes whoever waits for something to do on a stream: it takes nothing any more."""
+        with self._session.lock:
+            stream.has_ended = True
+            self._session.wake()
 
 
 def backoff(tries: int, asked: float, jitter: float) -> float:
