@@ -1,5 +1,6 @@
 """What ends a client, and after what it connects again."""
 
+import asyncio
 import logging
 
 import grpc
@@ -103,6 +104,20 @@ def test_a_token_that_cannot_be_sent_ends_the_client_and_is_told_to_nobody(conne
         connect(token=token).send(event()).result(SECONDS)
     assert "SEC" not in f"{failed.value} {caplog.text}"
     assert "SSS" not in f"{failed.value} {caplog.text}"
+
+
+@pytest.mark.parametrize("error", [ValueError, SystemExit, asyncio.CancelledError])
+def test_a_function_for_tokens_that_fails_is_asked_again(fake, connect, error):
+    """Also where what it raises would end a thread."""
+    outcomes = [error("of the user")]
+
+    def token():
+        if outcomes:
+            raise outcomes.pop()
+        return "key"
+
+    assert connect(token=token).send(event()).result(SECONDS).verdict == VERDICT_ACCEPTED
+    assert [metadata["authorization"] for metadata in fake.metadata] == ["Bearer key"]
 
 
 def test_a_function_may_give_a_better_token_the_next_time(fake, connect, caplog):

@@ -100,6 +100,13 @@ class Streams:
 
     def run(self) -> None:
         """The thread's function."""
+        try:
+            self._open_streams()
+        finally:
+            with self._session.lock:
+                self._session.fail_rest()
+
+    def _open_streams(self) -> None:
         session, tries = self._session, 0
         while self._has_events():
             settled_before = session.stats.verdicts.total()
@@ -107,7 +114,8 @@ class Streams:
                 failure = self._stream()
             except BadCredential as error:  # A function may give a better one.
                 failure = StreamFailure("UNAUTHENTICATED", str(error), callable(self._server.token))
-            except Exception as error:  # The user's token function, or files of TLS.
+            # The user's token function, also its sys.exit, or files of TLS.
+            except BaseException as error:
                 failure = StreamFailure("UNKNOWN", repr(error))
             with session.lock:
                 if session.is_over or self._outbox.is_done:
@@ -123,8 +131,6 @@ class Streams:
                     session.fail(failure, f"{self._server.target} is tried again in {delay:.2f} s",
                                  time.monotonic())
                 session.ended.wait_for(lambda: session.is_over, delay)
-        with session.lock:
-            session.fail_rest()
 
     def _has_events(self) -> bool:
         with self._session.lock:
