@@ -2,6 +2,9 @@
 
 import os
 
+import pytest
+
+import sightline
 from fake import SECONDS, event
 from sightline import exits
 from sightline.spool import Spool
@@ -42,6 +45,32 @@ def test_a_forked_child_that_closes_a_spool_removes_nothing_of_its_parent(tmp_pa
     spool.append(b"event")
     abandon(spool)
     assert left(tmp_path) == [b"event"]
+
+
+def test_a_client_in_a_forked_child_cannot_have_a_spool_of_its_parent(tmp_path):
+    """Each child would send its events, and write to its files."""
+    gone = Spool(tmp_path)
+    gone.append(event("of the parent").SerializeToString())
+    gone.close()
+    spool = Spool(tmp_path)
+    child = os.fork()
+    if child == 0:
+        try:
+            sightline.Client("127.0.0.1:1", spool=spool)
+        except OSError as error:
+            os._exit(0 if "of another process" in str(error) else 1)
+        os._exit(2)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    spool.close()
+    assert left(tmp_path) == [event("of the parent").SerializeToString()]
+
+
+def test_a_client_cannot_have_a_spool_that_is_closed(tmp_path):
+    """It has no lock any more."""
+    spool = Spool(tmp_path)
+    spool.close()
+    with pytest.raises(OSError, match="is closed: make another one"):
+        sightline.Client("127.0.0.1:1", spool=spool)
 
 
 def test_a_fork_after_a_spool_was_closed_closes_nothing_of_others(tmp_path):

@@ -109,6 +109,10 @@ class Spool:
         """What an earlier owner left, in order, each with its place. To be called once, before the
         first append. All of it is synced: later events must not outlive it. A torn end was never
         promised: it is cut. Raises SpoolDamaged, OSError."""
+        if self._failure:  # A forked child has no lock, and its siblings may have the same spool.
+            raise self._failure
+        if self._is_closed:
+            raise OSError(f"the spool {self.directory} is closed: make another one")
         paths = paths_in(self.directory)
         segments = [read(path, may_be_torn=path == paths[-1]) for path in paths]
         marks = marks_in(self.directory)
