@@ -5,6 +5,7 @@ import inspect
 import logging
 import pathlib
 import re
+import types
 
 import pytest
 from google.rpc import status_pb2
@@ -12,6 +13,7 @@ from grpc_status import rpc_status
 
 import sightline
 from fake import SECONDS, event
+from sightline import client as client_module
 from sightline.errors import ENDED, StreamFailure
 from sightline.outbox import Outbox
 from sightline.session import WARNING_SECONDS, Session
@@ -200,6 +202,39 @@ PEM = b"-----BEGIN CERTIFICATE-----\n"
 def test_tls_says_what_it_wants(options, kind, said):
     with pytest.raises(kind, match=said):
         sightline.Tls(**options)
+
+
+@pytest.fixture
+def trusted(monkeypatch, tmp_path):
+    """What a client gives grpcio as roots, where the system has such files."""
+
+    def trusted(files, tls=sightline.Tls(), **paths):
+        for name, text in files.items():
+            (tmp_path / name).write_bytes(text)
+        found = {"cafile": None, "capath": None} | {
+            key: str(tmp_path / name) for key, name in paths.items()}
+        given = []
+        monkeypatch.setattr(client_module.ssl, "get_default_verify_paths",
+                            lambda: types.SimpleNamespace(**found))
+        with monkeypatch.context() as patch:
+            patch.setattr(client_module.grpc, "ssl_channel_credentials",
+                          lambda *options: given.append(options[0]))
+            sightline.Client(NOBODY, tls=tls).close()
+        return given
+
+    monkeypatch.delenv("GRPC_DEFAULT_SSL_ROOTS_FILE_PATH", raising=False)
+    return trusted
+
+
+def test_without_roots_the_systems_are_trusted(trusted, monkeypatch):
+    """Where there are none, or a variable of grpcio's names others, it decides."""
+    bundle = {"cert.pem": b"one", "02.0": b"two", "03.1": b"three", "README": b"words"}
+    assert trusted(bundle, cafile="cert.pem", capath="") == [b"one"]
+    assert trusted(bundle, capath="") == [b"two\nthree"]
+    assert trusted({}) == [None]
+    assert trusted(bundle, sightline.Tls(roots=PEM), cafile="cert.pem") == [PEM]
+    monkeypatch.setenv("GRPC_DEFAULT_SSL_ROOTS_FILE_PATH", "/etc/others.pem")
+    assert trusted(bundle, cafile="cert.pem") == [None]
 
 
 def test_each_option_is_in_the_docstring_and_in_the_page():

@@ -6,6 +6,9 @@ import contextlib
 import copy
 import dataclasses
 import enum
+import os
+import pathlib
+import ssl
 import threading
 from typing import Callable, Final, Iterator, Optional, Union
 
@@ -59,6 +62,19 @@ class Tls:
                              "mTLS takes both, and TLS none")
 
 
+def system_roots() -> Optional[bytes]:
+    """The authorities that the system trusts, where OpenSSL finds them. None leaves it to grpcio,
+    which has a list of its own, and takes another one from this variable."""
+    if os.environ.get("GRPC_DEFAULT_SSL_ROOTS_FILE_PATH"):
+        return None
+    paths = ssl.get_default_verify_paths()
+    if paths.cafile:
+        return pathlib.Path(paths.cafile).read_bytes() or None
+    # Its files are named by a hash and a number.
+    files = sorted(pathlib.Path(paths.capath).glob("*.[0-9]")) if paths.capath else []
+    return b"\n".join(file.read_bytes() for file in files) or None
+
+
 class Client:
     """Sends events over one stream after another until each has its final verdict. Any number of
     threads may use it; it starts its own with the first event.
@@ -90,8 +106,8 @@ class Client:
         if target.startswith(("http://", "https://")):
             raise ValueError(f"the target is {target!r}, and has to be HOST:PORT, such as "
                              "'127.0.0.1:50051'; for TLS give tls=Tls()")
-        credentials = (grpc.ssl_channel_credentials(tls.roots, tls.key, tls.certificate)
-                       if tls else None)
+        credentials = (grpc.ssl_channel_credentials(tls.roots or system_roots(), tls.key,
+                                                    tls.certificate) if tls else None)
         if min(batch.events, batch.request_bytes, batch.requests, max_pending) < 1:
             raise ValueError(f"a limit below 1: {batch}, max_pending={max_pending}")
         if batch.request_bytes > MAX_REQUEST_BYTES:
