@@ -10,7 +10,8 @@ import pytest
 
 import sightline
 from fake import SECONDS, event
-from sightline.client import MAX_REQUEST_BYTES
+from sightline import client as client_module
+from sightline.client import CALLBACK_SECONDS, MAX_REQUEST_BYTES
 from sightline.v1.verdict_pb2 import VERDICT_ACCEPTED, VERDICT_DUPLICATE, VERDICT_REJECTED
 from test_spool import abandon
 
@@ -150,6 +151,55 @@ def test_what_waits_for_a_slow_callback_takes_room_too(connect, options):
     # All of it comes back.
     assert client.close(SECONDS).pending == 0
     assert client._session._undelivered_bytes == 0
+
+
+@pytest.mark.parametrize("seconds, waits, longest", [
+    (0, CALLBACK_SECONDS, CALLBACK_SECONDS), (3600, 3000, 3600), (None, None, None)])
+def test_close_gives_callbacks_what_is_left_of_its_time(connect, seconds, waits, longest):
+    told, may_return, waited = [], threading.Event(), []
+
+    def hear(result):
+        may_return.wait(SECONDS)
+        told.append(result.event_id)
+
+    client = connect(on_result=hear)
+
+    def join(seconds):
+        waited.append(seconds)
+        may_return.set()
+        threading.Thread.join(client._session.caller, SECONDS)
+
+    client._session.caller.join = join
+    for number in range(3):
+        client.send(event(f"{number}"))
+    client.flush(SECONDS)
+    client.close(seconds)
+    assert told == ["0", "1", "2"]
+    if waits is None:
+        assert waited == [None]
+    else:
+        assert waits <= waited[0] <= longest
+
+
+def test_close_says_which_callbacks_it_does_not_wait_for(connect, caplog, monkeypatch):
+    is_called, may_return = threading.Event(), threading.Event()
+
+    def hear(_):
+        is_called.set()
+        may_return.wait(SECONDS)
+
+    client = connect(on_result=hear)
+    try:
+        for _ in range(3):
+            client.send(event())
+        client.flush(SECONDS)
+        assert is_called.wait(SECONDS)
+        with monkeypatch.context() as patch:
+            patch.setattr(client_module, "CALLBACK_SECONDS", 0)
+            client.close(0)
+    finally:
+        may_return.set()
+    assert "a callback has not returned, and 2 results wait for theirs" in caplog.text
 
 
 def test_an_event_that_fits_no_request_is_refused_before_it_is_taken(connect):

@@ -10,6 +10,7 @@ import os
 import pathlib
 import ssl
 import threading
+import time
 from typing import Callable, Final, Iterator, Optional, Union
 
 import grpc
@@ -26,7 +27,8 @@ from sightline.v1.verdict_pb2 import EventResult
 
 # The service takes no larger request, whatever its limits are.
 MAX_REQUEST_BYTES = 512 << 10
-# How long a client that is closed waits for the callbacks of its last results.
+# How long a client that is closed waits for the callbacks of its last results, also where its time
+# is over.
 CALLBACK_SECONDS = 5.0
 
 
@@ -226,7 +228,9 @@ class Client:
         """Takes no more events, waits for the verdicts on all, `close_timeout` at most or a time of
         its own, half-closes the stream, and reads its end and the last callbacks. What has no
         verdict in time stays in `unacknowledged`, and in the spool; without a spool, raises
-        EventsLost. May be repeated, and then raises nothing."""
+        EventsLost. Callbacks have what is left of the time, or 5 s; the log tells of those that
+        need more. May be repeated, and then raises nothing."""
+        started = time.monotonic()
         seconds = self.close_timeout if isinstance(timeout, Default) else timeout
         session = self._session
         session.check_process()
@@ -241,7 +245,12 @@ class Client:
                 session.fail_rest()
         # A callback may close its own client.
         if self._started and threading.current_thread() is not session.caller:
-            session.caller.join(CALLBACK_SECONDS)
+            session.caller.join(None if seconds is None else max(
+                CALLBACK_SECONDS, started + seconds - time.monotonic()))
+            if session.caller.is_alive():
+                log.warning("a callback has not returned, and %d results wait for theirs: the "
+                            "close goes on, and the end of the process drops them",
+                            session.undelivered)
         if session.spool:
             session.spool.close()
         exits.forget(self)

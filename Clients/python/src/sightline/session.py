@@ -76,6 +76,11 @@ class Session:
             for place, data in spool.recover() if spool else ():
                 self._add(self.ticket(data), place)
 
+    @property
+    def undelivered(self) -> int:
+        """How many results no callback has begun to take."""
+        return self._undelivered
+
     def ticket(self, data: bytes) -> Ticket:
         """That of an event which is to be taken."""
         return Ticket(self.settled, data, self.guard, self.why)
