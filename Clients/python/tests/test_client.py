@@ -478,12 +478,13 @@ def test_after_a_fork_the_events_stay_the_parents(fake, connect):
     if child == 0:
         refused = 0
         for call in (lambda: client.send(event()), client.flush, client.close,
-                     client.unacknowledged, client.stats):
+                     client.unacknowledged, client.stats, ticket.result,
+                     lambda: ticket.add_done_callback(print)):
             try:
                 call()
             except sightline.ClientClosed:
                 refused += 1
         os._exit(refused)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 5
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
     fake.open.set()
     assert ticket.result(SECONDS) and len(fake.events) == 1

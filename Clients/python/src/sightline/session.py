@@ -83,7 +83,7 @@ class Session:
 
     def ticket(self, data: bytes) -> Ticket:
         """That of an event which is to be taken."""
-        return Ticket(self.settled, data, self.guard, self.why)
+        return Ticket(self.settled, data, self.guard, self.why, self.check_process)
 
     def wake(self) -> None:
         """Called under the lock: whoever waits looks again."""

@@ -27,12 +27,13 @@ class Ticket:
     """An event's verdict, once it has one. Also awaitable in asyncio."""
 
     __slots__ = ("frame", "serial", "place", "callbacks", "_data_start", "_condition", "_guard",
-                 "_why", "_result", "has_verdict", "_failure")
+                 "_why", "_check_process", "_result", "has_verdict", "_failure")
 
     def __init__(self, condition: threading.Condition, data: bytes,
-                 guard: Callable[[Callable[[], object]], None], why: Callable[[], str] = str):
+                 guard: Callable[[Callable[[], object]], None], why: Callable[[], str] = str,
+                 check_process: Callable[[], object] = str):
         """`guard` calls a user's code, and keeps its failure from whoever is not to have it. `why`
-        ends the message of a wait in vain."""
+        ends the message of a wait in vain. `check_process` raises in a forked child."""
         head = b"\x12" + varint(len(data))
         self.frame = head + data
         self.serial = 0
@@ -42,6 +43,7 @@ class Ticket:
         self._condition = condition
         self._guard = guard
         self._why = why
+        self._check_process = check_process
         self._result: Optional[EventResult] = None
         self.has_verdict = False
         self._failure: Optional[Exception] = None
@@ -57,8 +59,10 @@ class Ticket:
 
     def result(self, timeout: Optional[float] = None) -> EventResult:
         """The verdict with what belongs to it; waits for it. Raises TimeoutError, or ClientClosed
-        where the client ended before."""
+        where the client ended before, and in a forked child for what has no verdict yet."""
         if not self.done():
+            # Before the lock, which a thread of the parent may have held when it forked.
+            self._check_process()
             with self._condition:
                 if not self._condition.wait_for(self.done, timeout):
                     raise TimeoutError(f"the event has no verdict yet{self._why()}")
@@ -81,11 +85,13 @@ class Ticket:
     def add_done_callback(self, callback: Callable[[Ticket], object]) -> None:
         """Calls it with this ticket on the client's thread for callbacks, or at once where it is
         done. It must not wait for other tickets. What it raises is logged, and counted in
-        `failed_callbacks`."""
-        with self._condition:
-            if not self.done():
-                self.callbacks += (callback,)
-                return
+        `failed_callbacks`. Raises ClientClosed in a forked child, as `result` does."""
+        if not self.done():
+            self._check_process()
+            with self._condition:
+                if not self.done():
+                    self.callbacks += (callback,)
+                    return
         self._guard(lambda: callback(self))
 
     def settle(self, result: Optional[EventResult]) -> int:
