@@ -77,7 +77,8 @@ func WithTLS(transport credentials.TransportCredentials) Option {
 }
 
 // WithOnResult is called with each event's result, in order, on a goroutine of its own. It should not
-// block, and must not wait for room: use TrySend there.
+// block, and must not wait for room: use TrySend there. It must not call Close, which waits for it
+// until its context ends.
 func WithOnResult(onResult func(*pb.EventResult)) Option {
 	return func(o *options) { o.onResult = onResult }
 }

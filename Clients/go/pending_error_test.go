@@ -9,6 +9,8 @@ import (
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	pb "github.com/sightline/sightline/Clients/go/sightline/v1"
 )
 
 // failing is a client of a server that is away, once it knows why.
@@ -64,6 +66,21 @@ func TestEachErrorOfAServerThatIsAwaySaysWhy(t *testing.T) {
 	_, err := ticket.Result(context.Background())
 	if !errors.Is(err, ErrClosed) || !strings.Contains(err.Error(), reason) {
 		t.Errorf("the ticket of a closed client: %v", err)
+	}
+}
+
+func TestAVerdictThatIsThereIsToldWhateverTheContext(t *testing.T) {
+	f := newFake(t)
+	f.open()
+	ticket := send(t, dial(t, f), named("known"))
+	if _, err := ticket.Result(brief(t, testTime)); err != nil {
+		t.Fatal(err)
+	}
+	// select takes either of two that are ready, at random.
+	for number, over := 0, expired(); number < 100; number++ {
+		if verdict, err := ticket.Verdict(over); verdict != pb.Verdict_VERDICT_DUPLICATE {
+			t.Fatal(verdict, err)
+		}
 	}
 }
 

@@ -59,7 +59,8 @@ func (t *Ticket) Result(ctx context.Context) (*pb.EventResult, error) {
 	}
 	t.client.mutex.Lock()
 	defer t.client.mutex.Unlock()
-	if err != nil {
+	// Both may have come: then select takes either, and what is known is not denied.
+	if !t.isDone {
 		return nil, t.client.pending(t.client.outbox.count, ", this one included", err)
 	}
 	if t.err != nil {
