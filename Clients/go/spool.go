@@ -25,7 +25,19 @@ const (
 )
 
 // fdatasync returns once what was written is durable; tests have it fail.
-var fdatasync = func(file *os.File) error { return syscall.Fdatasync(int(file.Fd())) }
+var fdatasync = func(file *os.File) error {
+	return uninterrupted(func() error { return syscall.Fdatasync(int(file.Fd())) })
+}
+
+// uninterrupted repeats a call of the disk that a signal has interrupted: Go's own preempt goroutines,
+// and some file systems, such as those of FUSE, return for them.
+func uninterrupted(call func() error) error {
+	for {
+		if err := call(); err != syscall.EINTR {
+			return err
+		}
+	}
+}
 
 // flock locks a file; tests have it fail.
 var flock = syscall.Flock

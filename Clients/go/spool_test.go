@@ -237,6 +237,21 @@ func TestWhatCannotBeSyncedIsNotGivenAndNotLost(t *testing.T) {
 	isFound(t, folder, 3, 0)
 }
 
+// The runtime's signals interrupt goroutines that run for long.
+func TestACallThatASignalInterruptsIsRepeated(t *testing.T) {
+	for _, last := range []error{nil, syscall.EIO} {
+		outcomes := []error{syscall.EINTR, syscall.EINTR, last}
+		err := uninterrupted(func() error {
+			outcome := outcomes[0]
+			outcomes = outcomes[1:]
+			return outcome
+		})
+		if err != last || len(outcomes) != 0 {
+			t.Errorf("%v, and %d calls are left", err, len(outcomes))
+		}
+	}
+}
+
 func TestAFolderHasOneOwner(t *testing.T) {
 	folder := t.TempDir()
 	spool := open(t, folder, SpoolOptions{})
