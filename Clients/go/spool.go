@@ -194,19 +194,25 @@ func (s *Spool) bytesOf(segment uint64) int64 {
 	return s.sizes[segment] + int64(len(marksMagic)+s.counts[segment]*recordHead)
 }
 
-// hasRoom is true of an event that fits now; one always does where nothing else is kept.
+// hasRoom is true of an event that fits now; one always does where nothing else is kept. After a
+// failure nobody is to wait: append returns it.
 func (s *Spool) hasRoom(size int) bool {
 	needed := int64(segmentBytes + recordBytes + size)
-	return s.bytes <= int64(segmentBytes) || s.bytes+needed <= s.options.MaxBytes
+	return s.bytes <= int64(segmentBytes) || s.bytes+needed <= s.options.MaxBytes ||
+		s.failed() != nil
+}
+
+// failed is what has ended the spool, or nil.
+func (s *Spool) failed() error {
+	s.state.Lock()
+	defer s.state.Unlock()
+	return s.failure
 }
 
 // append writes an event; returns its place, to be released there. Keeps none of it where the disk
 // fails.
 func (s *Spool) append(data []byte) (place, error) {
-	s.state.Lock()
-	failure := s.failure
-	s.state.Unlock()
-	if failure != nil {
+	if failure := s.failed(); failure != nil {
 		return place{}, failure
 	}
 	if s.file == nil || s.sizes[s.last] >= s.options.SegmentBytes {

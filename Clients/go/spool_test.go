@@ -321,6 +321,23 @@ func TestItsBytesAreBoundedAndComeBack(t *testing.T) {
 	}
 }
 
+// Whether there is room or not, it takes no event any more.
+func TestNobodyWaitsForRoomOfADiskThatHasFailed(t *testing.T) {
+	fails := errors.New("it fails")
+	spool := open(t, t.TempDir(), SpoolOptions{MaxBytes: 1000})
+	for spool.hasRoom(100) {
+		put(t, spool, string(make([]byte, 100)))
+	}
+	spool.fail(fails)
+	if !spool.hasRoom(100) {
+		t.Error("a call waits for room")
+	}
+	if _, err := spool.append(make([]byte, 100)); err != fails {
+		t.Error(err)
+	}
+	abandon(spool)
+}
+
 // held is the bytes of a spool's files.
 func held(t *testing.T, folder string) (sum int64) {
 	t.Helper()
