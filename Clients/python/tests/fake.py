@@ -7,8 +7,8 @@ import grpc
 
 from sightline.v1.event_pb2 import TrackingEvent
 from sightline.v1.tracking_service_pb2 import StreamEventsRequest, StreamEventsResponse
-from sightline.v1.verdict_pb2 import (VERDICT_DUPLICATE, VERDICT_REJECTED, EventResult,
-                                      FieldViolation)
+from sightline.v1.verdict_pb2 import (VERDICT_DUPLICATE, VERDICT_REJECTED, VERDICT_RETRY_LATER,
+                                      EventResult, FieldViolation)
 
 SECONDS = 20
 
@@ -25,6 +25,7 @@ class Fake(grpc.GenericRpcHandler):
         self.half_closed = threading.Event()
         self.refusal: list = []
         self.first = StreamEventsResponse()
+        self.later = False  # Whether it takes nothing.
         self.words = ""  # Said of each event that is rejected or known.
         pool = concurrent.futures.ThreadPoolExecutor(8)
         self.server = grpc.server(pool, handlers=[self])
@@ -48,7 +49,8 @@ class Fake(grpc.GenericRpcHandler):
             self.events += request.events
             answer = StreamEventsResponse(durable_sequence=request.sequence)
             for index, event in enumerate(request.events):
-                verdict = {"bad": VERDICT_REJECTED, "known": VERDICT_DUPLICATE}.get(event.event_id)
+                verdict = VERDICT_RETRY_LATER if self.later else {
+                    "bad": VERDICT_REJECTED, "known": VERDICT_DUPLICATE}.get(event.event_id)
                 if verdict:
                     answer.results.append(EventResult(
                         sequence=request.sequence, index=index, event_id=event.event_id,

@@ -18,6 +18,7 @@ from sightline.errors import ENDED, StreamFailure
 from sightline.outbox import Outbox
 from sightline.session import WARNING_SECONDS, Session
 from sightline.streams import hint
+from sightline.v1.verdict_pb2 import VERDICT_ACCEPTED
 
 NOBODY = "127.0.0.1:1"
 REFUSED = "Connection refused"
@@ -100,6 +101,40 @@ def test_a_server_that_does_not_answer_in_time_is_named_as_such(fake, connect):
         assert client._session.ended.wait_for(lambda: client._session.failure, SECONDS)
     with pytest.raises(sightline.EventsLost, match="has not answered in time"):
         client.close(0)
+
+
+@pytest.fixture
+def put_off(fake, connect, caplog):
+    """A client whose server answers, and takes nothing, and which knows it."""
+    caplog.set_level(logging.INFO, "sightline")
+    fake.later = True
+    client = connect()
+    ticket = client.send(event())
+    with client._session.lock:
+        assert client._session.work.wait_for(lambda: client._session.failure, SECONDS)
+    return client, ticket
+
+
+@pytest.mark.parametrize("kind, wait", [
+    (TimeoutError, lambda client, ticket: ticket.result(0.01)),
+    (sightline.FlushTimeout, lambda client, ticket: client.flush(0.01)),
+    (sightline.EventsLost, lambda client, ticket: client.close(0.01)),
+], ids=["result", "flush", "close"])
+def test_a_server_that_puts_all_events_off_is_named_as_such(put_off, caplog, kind, wait):
+    said = "RETRY_LATER: the server takes no events now"
+    with pytest.raises(kind, match=f"the last answer was {said}"):
+        wait(*put_off)
+    warnings = [record.message for record in caplog.records if record.levelname == "WARNING"]
+    assert len(warnings) == 1 and warnings[0].startswith("1 event has no verdict, and 127.0.0.1:")
+    assert warnings[0].endswith(f" gets them again: {said}")
+
+
+def test_events_that_were_put_off_are_taken_later_and_nothing_is_said_any_more(fake, put_off):
+    client, ticket = put_off
+    assert client.stats().last_failure == "RETRY_LATER: the server takes no events now"
+    fake.later = False
+    assert ticket.result(SECONDS).verdict == VERDICT_ACCEPTED
+    assert client.stats().last_failure == ""
 
 
 def test_who_has_been_told_of_a_loss_is_not_told_again(away):

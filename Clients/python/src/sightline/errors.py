@@ -128,6 +128,8 @@ class StreamFailure:
 ENDED = StreamFailure("OK", "the server ended the stream before all was settled")
 # The client's own deadline, such as `answer_timeout`.
 SILENT = StreamFailure("DEADLINE_EXCEEDED", "the server has not answered in time")
+# No end of a stream: each event of an answer is to be sent again.
+LATER = StreamFailure("RETRY_LATER", "the server takes no events now")
 
 
 def error_details(error: grpc.RpcError) -> Iterator[tuple[str, bytes]]:

@@ -10,8 +10,8 @@ import threading
 import time
 from typing import Callable, Optional
 
-from sightline.errors import (ENDED, ClientClosed, ClientFailed, FlushReport, FlushTimeout,
-                              QueueFull, StreamFailure, events)
+from sightline.errors import (ENDED, LATER, ClientClosed, ClientFailed, FlushReport,
+                              FlushTimeout, QueueFull, StreamFailure, events)
 from sightline.outbox import Outbox, Settled
 from sightline.segment import Place
 from sightline.spool import Spool
@@ -38,7 +38,8 @@ class Stats:
     failed_callbacks: int = 0
     verdicts: collections.Counter[Verdict] = dataclasses.field(default_factory=collections.Counter)
     last_failure: str = ""
-    """Why the last stream ended; empty once a later one has brought verdicts."""
+    """Why the last stream ended, or that its last answer was RETRY_LATER; empty once a verdict has
+    come since."""
 
 
 @dataclasses.dataclass(eq=False)
@@ -142,11 +143,13 @@ class Session:
 
     def why(self) -> str:
         """The end of a message about missing verdicts."""
+        if self.failure is LATER:
+            return f"; the last answer was {self.failure}"
         return f"; the last stream ended with {self.failure}" if self.failure else ""
 
     def fail(self, failure: StreamFailure, retry: str, now: float) -> None:
-        """Called under the lock: a stream has ended. The first of an outage is a warning, or a
-        later one where the last warning is too recent for that."""
+        """Called under the lock: a stream has ended, or settles nothing. The first of an outage is
+        a warning, or a later one where the last warning is too recent for that."""
         self.failure = failure
         is_news = not self._is_warned and failure is not ENDED and now >= self._next_warning
         if is_news:

@@ -11,7 +11,7 @@ from typing import Any, Callable, Iterator, Optional, Union
 
 import grpc
 
-from sightline.errors import ENDED, SILENT, BadCredential, StreamFailure, events
+from sightline.errors import ENDED, LATER, SILENT, BadCredential, StreamFailure, events
 from sightline.outbox import NEVER, HalfClose, Request
 from sightline.session import Session, log
 from sightline.ticket import varint
@@ -195,7 +195,7 @@ class Streams:
                     # Who closed without waiting has been told what is left.
                     if session.is_over:
                         return
-                    session.settle(self._outbox.receive(answer, time.monotonic()))
+                    self._take(answer, time.monotonic())
                     session.work.notify_all()
         except grpc.RpcError as error:
             failure = StreamFailure.of(error)
@@ -204,6 +204,15 @@ class Streams:
             stream.failure = dataclasses.replace(failure, reason=failure.reason + text)
         finally:
             self._end(stream)
+
+    def _take(self, answer: StreamEventsResponse, now: float) -> None:
+        """Called under the lock. An answer that puts all off is told as the end of a stream is: a
+        server may go on so for ever."""
+        retried_before = self._outbox.retried_events
+        settled = self._outbox.receive(answer, now)
+        self._session.settle(settled)
+        if not settled and self._outbox.retried_events > retried_before:
+            self._session.fail(LATER, f"{self._server.target} gets them again", now)
 
     def _end(self, stream: Stream) -> None:
         """Wakes whoever waits for something to do on a stream: it takes nothing any more."""
