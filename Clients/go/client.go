@@ -49,7 +49,8 @@ type Stats struct {
 	AdoptedEvents                          int   // Of workers that are gone.
 	CutBytes                               int64 // Of a torn record, cut from the end of the spool.
 	Verdicts                               map[pb.Verdict]int
-	// Why the last stream ended, or none began. Nil again once a verdict comes.
+	// Why the last stream ended, or none began, or that its answers are RETRY_LATER. Nil again once a
+	// verdict comes.
 	LastFailure error
 }
 

@@ -35,6 +35,7 @@ type fake struct {
 	requests []*pb.StreamEventsRequest
 	refusals []error
 	limits   *pb.StreamLimits
+	later    bool   // Whether it takes nothing.
 	words    string // Said of each event that is rejected or known.
 	halves   chan struct{}
 	target   string
@@ -110,6 +111,9 @@ func (f *fake) judge(request *pb.StreamEventsRequest) *pb.StreamEventsResponse {
 	for index, event := range request.Events {
 		verdict := map[string]pb.Verdict{"bad": pb.Verdict_VERDICT_REJECTED,
 			"known": pb.Verdict_VERDICT_DUPLICATE}[event.EventId]
+		if f.later {
+			verdict = pb.Verdict_VERDICT_RETRY_LATER
+		}
 		if verdict != 0 {
 			answer.Results = append(answer.Results, &pb.EventResult{Sequence: request.Sequence,
 				Index: proto.Uint32(uint32(index)), EventId: event.EventId, Verdict: verdict,

@@ -33,12 +33,19 @@ func (e *RefusedError) Error() string {
 // failure is why a stream ended before all was settled.
 type failure struct {
 	status      *status.Status
+	isLater     bool // No end: an answer has put all of its events off.
 	isRetryable bool
 	delay       time.Duration // What the server asks for.
 }
 
+// later is what is told of a server that answers with RETRY_LATER alone, maybe for ever.
+var later = failure{isLater: true, isRetryable: true}
+
 // told is a failure for people, with what most often explains it.
 func (f failure) told(target string, hasTLS bool) error {
+	if f.isLater {
+		return fmt.Errorf("%s: RETRY_LATER: the server takes no events now", target)
+	}
 	if f.status == nil {
 		return fmt.Errorf("%s ended the stream without a verdict", target)
 	}

@@ -154,6 +154,35 @@ func TestAServerThatNeverAnswersIsNamed(t *testing.T) {
 	}
 }
 
+func TestAServerThatPutsAllEventsOffIsNamed(t *testing.T) {
+	f := newFake(t)
+	f.open()
+	f.later = true
+	warnings := make(chan string, 100)
+	client := dial(t, f, WithOnWarning(func(text string) { warnings <- text }))
+	ticket := send(t, client, named("e"))
+	reason := f.target + ": RETRY_LATER: the server takes no events now"
+	want := "sightline: 1 event has no verdict, and the client tries again: " + reason
+	if warning := <-warnings; warning != want {
+		t.Error(warning)
+	}
+	if _, err := ticket.Result(expired()); err == nil || !strings.Contains(err.Error(), reason) {
+		t.Error(err)
+	}
+	if _, err := client.Flush(expired()); err == nil || !strings.Contains(err.Error(), reason) {
+		t.Error(err)
+	}
+	f.mutex.Lock()
+	f.later = false
+	f.mutex.Unlock()
+	if _, err := ticket.Result(brief(t, testTime)); err != nil {
+		t.Fatal(err)
+	}
+	if failure := client.Stats().LastFailure; failure != nil || len(warnings) != 0 {
+		t.Errorf("after a verdict: %v, and %d more warnings", failure, len(warnings))
+	}
+}
+
 func TestAnOutageIsWarnedOfOnce(t *testing.T) {
 	f := newFake(t)
 	f.open()

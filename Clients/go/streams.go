@@ -59,10 +59,10 @@ func (c *Client) run(ctx context.Context) {
 	c.mutex.Unlock()
 }
 
-// failed keeps why a stream ended; returns the warning of the first failure after a verdict, or of
-// a later one where the last warning is too recent for that. An end for good is always warned of.
-// An end that no event waits for is no failure, nor is one that the server means and that brought
-// verdicts. Called under the mutex.
+// failed keeps why a stream ended, or brings nothing; returns the warning of the first failure after a
+// verdict, or of a later one where the last warning is too recent for that. An end for good is always
+// warned of. An end that no event waits for is no failure, nor is one that the server means and that
+// brought verdicts. Called under the mutex.
 func (c *Client) failed(failure failure, hasSettled bool, now time.Duration) (warning string) {
 	if c.outbox.count == 0 || (failure.status == nil && hasSettled) {
 		return ""
@@ -222,10 +222,25 @@ func (c *Client) read(stream grpc.ClientStream) error {
 			c.mutex.Unlock()
 			return io.EOF
 		}
-		c.settled(c.outbox.receive(answer, c.now()))
+		warning := c.took(answer, c.now())
 		c.mutex.Unlock()
 		c.wakeWriter()
+		if warning != "" {
+			c.options.onWarning(warning)
+		}
 	}
+}
+
+// took hands on what an answer settles; returns the warning of one that has put all of its events off.
+// Called under the mutex.
+func (c *Client) took(answer *pb.StreamEventsResponse, now time.Duration) (warning string) {
+	retriedBefore := c.outbox.retriedEvents
+	settled := c.outbox.receive(answer, now)
+	c.settled(settled)
+	if len(settled) == 0 && c.outbox.retriedEvents > retriedBefore {
+		return c.failed(later, false, now)
+	}
+	return ""
 }
 
 // watch gives up a stream that makes no progress. A deadline that is set meanwhile is seen within a
