@@ -7,8 +7,10 @@ extension Answer {
     ///
     /// - Parameters:
     ///   - isReporting: whether it tells of accepted events too.
-    ///   - isNewer: whether it has fields that this version does not know.
-    func message(isReporting: Bool, isNewer: Bool) throws -> Sightline_V1_StreamEventsResponse {
+    ///   - plan: says which fields it has that this version does not know.
+    func message(
+        isReporting: Bool, plan: StreamPlan
+    ) throws -> Sightline_V1_StreamEventsResponse {
         var message = Sightline_V1_StreamEventsResponse()
         message.durableSequence = self.watermark
         message.results = self.results(isReporting: isReporting)
@@ -23,13 +25,29 @@ extension Answer {
             message.closing.grace = Google_Protobuf_Duration(closingGrace)
         }
         if let retryDelay { message.retryDelay = Google_Protobuf_Duration(retryDelay) }
-        guard isNewer else { return message }
+        let unknown =
+            (plan.isNewer ? Self.unknownFields : [])
+            + (self.limits == nil ? [] : Self.padding(plan.paddingBytes))
+        if unknown.isEmpty { return message }
         let bytes: [UInt8] = try message.serializedBytes()
-        return try Sightline_V1_StreamEventsResponse(serializedBytes: bytes + Self.unknownFields)
+        return try Sightline_V1_StreamEventsResponse(serializedBytes: bytes + unknown)
     }
 
     /// Field 1000 as a number, and field 1001 as bytes.
     private static let unknownFields: [UInt8] = [0xC0, 0x3E, 0x2A, 0xCA, 0x3E, 0x02, 0x6E, 0x65]
+
+    /// Field 1002 with so many bytes.
+    private static func padding(_ count: Int) -> [UInt8] {
+        guard count > 0 else { return [] }
+        var field: [UInt8] = [0xD2, 0x3E]
+        var length = count
+        while length > 0x7F {
+            field.append(UInt8(length & 0x7F | 0x80))
+            length >>= 7
+        }
+        field.append(UInt8(length))
+        return field + [UInt8](repeating: 0, count: count)
+    }
 
     private func results(isReporting: Bool) -> [Sightline_V1_EventResult] {
         var refused: Set<UInt64> = []

@@ -23,6 +23,9 @@ extension Scenario {
             $0.streams[0].isNewer = true
             $0.verdicts = .some([.UNRECOGNIZED(Self.unknownVerdict)])
         },
+        Scenario("large-answer", "the first answer has 5 MiB").with {
+            $0.streams[0].paddingBytes = 5 << 20
+        },
     ]
 
     /// A number that no verdict of this version has.

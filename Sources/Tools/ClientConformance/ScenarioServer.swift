@@ -134,7 +134,7 @@ final class ScenarioServer: Sightline_V1_TrackingService.ServiceProtocol {
             }
             switch step {
             case .write(let answer):
-                let message = try answer.message(isReporting: isReporting, isNewer: plan.isNewer)
+                let message = try answer.message(isReporting: isReporting, plan: plan)
                 do {
                     try await response.write(message)
                 } catch {

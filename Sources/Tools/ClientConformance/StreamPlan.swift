@@ -16,6 +16,8 @@ struct StreamPlan: Sendable {
     var refusedRequest: Int?
     /// Whether answers have fields, and results numbers, that this version does not know.
     var isNewer = false
+    /// The bytes of a field in the first answer that this version does not know.
+    var paddingBytes = 0
     /// How the server ends the stream; nil: as the client does.
     var end: PlannedEnd?
 }

@@ -31,6 +31,7 @@ FAULTS = [
     "retries-at-once", "old-sequence", "drops-retry-later", "retry-later-is-final",
     "unknown-verdict-again", "hammers", "ignores-retry-info", "gives-up-at-quota",
     "goes-on-after-refusal", "silent-loss", "exits-0-when-refused", "no-key", "stops-at-cut",
+    "takes-4-mib",
 ]
 
 
@@ -188,6 +189,8 @@ class Client:
         key = os.environ.get("SIGHTLINE_TOKEN", "")
         metadata = [] if self.fault == "no-key" else [("authorization", f"Bearer {key}")]
         options = [("grpc.use_local_subchannel_pool", 1), ("grpc.enable_retries", 0)]
+        if self.fault != "takes-4-mib":
+            options.append(("grpc.max_receive_message_length", -1))
         with grpc.insecure_channel(os.environ["SIGHTLINE_TARGET"], options) as channel:
             call = channel.stream_stream(
                 METHOD, StreamEventsRequest.SerializeToString,
