@@ -108,6 +108,7 @@ package enum HitEncoding {
     }
 
     /// Product, platform and source as one byte; the ledger's byte has no source.
+    @inline(__always)
     static func facts(
         _ product: Product, _ platform: Platform?, _ source: EventSource = .api
     ) -> UInt8 {

@@ -65,6 +65,7 @@ package struct LedgerSubject: Hashable, Sendable {
     }
 
     /// Platform and product as one byte.
+    @inline(__always)
     static func facts(_ platform: Platform?, _ product: Product) -> UInt8 {
         UInt8(truncatingIfNeeded: platform?.rawValue ?? 0) | product.rawValue << 2
     }

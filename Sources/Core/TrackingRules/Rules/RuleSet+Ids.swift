@@ -103,6 +103,7 @@ extension UnsafeRawBufferPointer {
 
     /// Whether Campaign Standard could have made this broadlogId.
     var isStandardBroadlogID: Bool {
-        self.first == UInt8(ascii: "h") && Bytes(rebasing: self.dropFirst()).isStandardDeliveryID
+        self.first == UInt8(ascii: "h")
+            && Bytes(rebasing: self[1..<self.count]).isStandardDeliveryID
     }
 }
