@@ -49,7 +49,8 @@ package struct WireClient: Sendable {
             for await bytes in requests { try await writer.write(bytes) }
         }
         var options = CallOptions.defaults
-        options.timeout = .seconds(30)
+        // Ends a test that hangs: 300 commits one after another take half a minute beside all others.
+        options.timeout = .seconds(300)
         return try await self.client.bidirectionalStreaming(
             request: request, descriptor: method, serializer: WireBytes(),
             deserializer: WireBytes(), options: options

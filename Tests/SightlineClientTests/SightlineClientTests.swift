@@ -254,12 +254,12 @@ struct SightlineClientTests {
         let server = ScriptedServer([.silence])
         try await server.run { address in
             try await RunningClient.with(address) {
-                // Long enough for the second server to answer on a busy machine.
                 $0.answerTimeout = .seconds(1)
             } _: { client in
                 let tickets = try await client.send(0..<1)
                 #expect(try await tickets[0].verdict == .accepted)
-                #expect(client.statistics.streamCount == 2)
+                // On a busy machine a stream may be given up before it reaches the server.
+                #expect(client.statistics.streamCount >= 2)
             }
         }
     }
