@@ -8,6 +8,9 @@ package import SwiftProtobuf
 /// A connection to a server over a real socket.
 package struct WireClient: Sendable {
     package typealias Methods = Sightline_V1_TrackingService.Method
+    /// Ends a test that hangs.
+    package static let timeout: Duration = .seconds(30)
+
     private let client: GRPCClient<HTTP2ClientTransport.Posix>
     /// What every call carries.
     package var metadata: Metadata = [:]
@@ -32,25 +35,26 @@ package struct WireClient: Sendable {
 
     /// Sends requests to a method, ends the call's own side, and reads all answers.
     package func call<Answer: Message>(
-        _ method: MethodDescriptor, _ requests: [[UInt8]], as _: Answer.Type
+        _ method: MethodDescriptor, _ requests: [[UInt8]], as _: Answer.Type,
+        timeout: Duration = Self.timeout
     ) async throws -> Outcome<Answer> {
         let (stream, sender) = AsyncStream.makeStream(of: [UInt8].self)
         for request in requests { sender.yield(request) }
         sender.finish()
-        return try await self.call(method, stream) { _ in }
+        return try await self.call(method, stream, timeout: timeout) { _ in }
     }
 
     /// Sends requests as they come; `onAnswer` sees each answer as it arrives.
     package func call<Answer: Message>(
         _ method: MethodDescriptor, _ requests: AsyncStream<[UInt8]>,
+        timeout: Duration = Self.timeout,
         onAnswer: @escaping @Sendable (Answer) async -> Void
     ) async throws -> Outcome<Answer> {
         let request = StreamingClientRequest<[UInt8]>(metadata: self.metadata) { writer in
             for await bytes in requests { try await writer.write(bytes) }
         }
         var options = CallOptions.defaults
-        // Ends a test that hangs: 300 commits one after another take half a minute beside all others.
-        options.timeout = .seconds(300)
+        options.timeout = timeout
         return try await self.client.bidirectionalStreaming(
             request: request, descriptor: method, serializer: WireBytes(),
             deserializer: WireBytes(), options: options
@@ -71,10 +75,11 @@ package struct WireClient: Sendable {
 
     /// Sends requests on one stream, ends it, and reads all answers.
     package func stream(
-        _ requests: [[UInt8]]
+        _ requests: [[UInt8]], timeout: Duration = Self.timeout
     ) async throws -> Outcome<Sightline_V1_StreamEventsResponse> {
         try await self.call(
-            Methods.StreamEvents.descriptor, requests, as: Sightline_V1_StreamEventsResponse.self)
+            Methods.StreamEvents.descriptor, requests, as: Sightline_V1_StreamEventsResponse.self,
+            timeout: timeout)
     }
 
     /// Records events in one request.

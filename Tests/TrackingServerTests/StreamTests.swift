@@ -149,8 +149,10 @@ struct StreamTests {
             $0.stream.maxRequests = 1
         } _: { server in
             try await WireClient.with(server) { client in
+                // Each waits for the one before, beside all other tests of a busy machine.
                 try await client.stream(
-                    try (1...300).map { try TestEvents.request($0, [TestEvents.push("h\($0)")]) })
+                    try (1...300).map { try TestEvents.request($0, [TestEvents.push("h\($0)")]) },
+                    timeout: .seconds(300))
             }
         }
         #expect(outcome.error == nil && outcome.answers.last?.durableSequence == 300)

@@ -127,9 +127,8 @@ def test_a_server_that_puts_all_events_off_is_named_as_such(put_off, caplog, kin
     # It is said as soon as the event is put off, once.
     records = caplog.get_records("setup") + caplog.get_records("call")
     warnings = [record.message for record in records if record.levelname == "WARNING"]
-    assert warnings[0].startswith("1 event has no verdict, and 127.0.0.1:")
+    assert len(warnings) == 1 and warnings[0].startswith("1 event has no verdict, and 127.0.0.1:")
     assert warnings[0].endswith(f" gets them again: {said}")
-    assert sum(said in warning for warning in warnings) == 1
 
 
 def test_events_that_were_put_off_are_taken_later_and_nothing_is_said_any_more(fake, put_off):
