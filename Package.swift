@@ -204,7 +204,7 @@ let kit: [Target] = [
             + libraries("ArgumentParser"),
         path: "Sources/Tools/sightline-conformance"),
     module("Tools/BackendConformance", ["ConfigurationKeys", "GRPCSink"] + protos),
-    module("Tools/ClientConformance", service + libraries("NIOCore")),
+    module("Tools/ClientConformance", ["WireFormat"] + service + libraries("NIOCore")),
 ]
 
 /// Puts the parts together, and runs them.

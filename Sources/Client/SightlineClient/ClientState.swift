@@ -87,13 +87,13 @@ struct ClientState: Sendable {
     }
 
     /// Records the outcome of the spool's sync; returns how many of the appended events are
-    /// durable, how many there are, and why no further one will be.
+    /// durable, and why no further one will be.
     mutating func noteSync(
         through count: UInt64, failure: SpoolError?
-    ) -> (syncedCount: UInt64, appendedCount: UInt64, end: SpoolError?) {
+    ) -> (syncedCount: UInt64, end: SpoolError?) {
         self.spool?.noteSync(through: count, failure: failure)
-        if let log = self.spool { return (log.syncedCount, log.appendedCount, log.failure) }
-        return (self.spoolFailure == nil ? .max : 0, .max, self.spoolFailure)
+        if let log = self.spool { return (log.syncedCount, log.failure) }
+        return (self.spoolFailure == nil ? .max : 0, self.spoolFailure)
     }
 
     /// Closes the spool, and releases its directory; returns why it could not be synced.

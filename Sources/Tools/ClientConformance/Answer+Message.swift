@@ -1,6 +1,7 @@
 internal import Foundation
 internal import SightlineProtos
 internal import SwiftProtobuf
+internal import WireFormat
 
 extension Answer {
     /// The answer as it goes to the client.
@@ -39,14 +40,9 @@ extension Answer {
     /// Field 1002 with so many bytes.
     private static func padding(_ count: Int) -> [UInt8] {
         guard count > 0 else { return [] }
-        var field: [UInt8] = [0xD2, 0x3E]
-        var length = count
-        while length > 0x7F {
-            field.append(UInt8(length & 0x7F | 0x80))
-            length >>= 7
-        }
-        field.append(UInt8(length))
-        return field + [UInt8](repeating: 0, count: count)
+        var field: [UInt8] = []
+        field.appendField(1002 << 3 | 2, [UInt8](repeating: 0, count: count))
+        return field
     }
 
     private func results(isReporting: Bool) -> [Sightline_V1_EventResult] {

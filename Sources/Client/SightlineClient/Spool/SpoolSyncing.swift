@@ -36,16 +36,18 @@ extension SightlineClient {
 
     private func scheduleSync(_ spool: SpoolConfiguration) {
         if spool.syncsSends {
-            self.syncing.queue.async { self.sync(spool) }
+            self.syncing.queue.async { self.sync() }
         } else {
             self.syncing.queue.asyncAfter(deadline: .now() + SpoolSyncing.delay) {
-                self.sync(spool)
+                self.sync()
             }
         }
     }
 
-    /// Syncs the file outside of the client's lock, so that events can be taken meanwhile.
-    private func sync(_ spool: SpoolConfiguration) {
+    /// Syncs the file outside of the client's lock, so that events can be taken meanwhile. What is
+    /// appended from here on schedules the next sync.
+    private func sync() {
+        self.syncing.state.withLock { $0.isScheduled = false }
         let (file, count) = self.state.withLock { $0.spool?.nextSync() ?? (nil, .max) }
         var failure: SpoolError?
         do {
@@ -53,19 +55,16 @@ extension SightlineClient {
         } catch {
             failure = error
         }
-        let (syncedCount, appendedCount, end) = self.state.withLock {
+        let (syncedCount, end) = self.state.withLock {
             $0.noteSync(through: count, failure: failure)
         }
-        let (promises, goesOn) = self.syncing.state.withLock { state in
+        let promises = self.syncing.state.withLock { state in
             let promises = state.waiting.filter { $0.count <= syncedCount || end != nil }
             state.waiting.removeAll { $0.count <= syncedCount || end != nil }
-            state.isScheduled =
-                end == nil && (syncedCount < appendedCount || !state.waiting.isEmpty)
-            return (promises, state.isScheduled)
+            return promises
         }
         for (count, promise) in promises { promise.fulfil(count <= syncedCount ? nil : end) }
         self.tellOfFailedSpool()
-        if goesOn { self.scheduleSync(spool) }
     }
 
     /// Wakes the callers that wait for room in a spool that has failed.
