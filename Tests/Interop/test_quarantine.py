@@ -238,6 +238,8 @@ def test_nothing_is_kept_where_it_is_off(make_server, facts):
     (["--where", "code"], 64, "name=value"), (["--where", "code=none"], 64, "too_large"),
     (["--where", "colour=red"], 64, "delivery"), (["--where", "since=soon"], 64, "no time"),
     (["--set-app", "a" * 257], 64, "256"), ([], 69, "admin.sock"),
+    # Its sign of equality and its first character are one to who reads characters.
+    (["--where", "delivery=\u0301"], 69, "admin.sock"),
     (["--dry-run"], 69, "quarantine.db")])
 def test_what_recover_is_told_of_mistakes(tmp_path, options, code, words):
     done = run("recover", "--data-dir", tmp_path, *options, code=code)

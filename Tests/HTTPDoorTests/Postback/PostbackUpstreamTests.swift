@@ -38,7 +38,7 @@ struct PostbackUpstreamTests {
         let receiver = try TestReceiver([.answer(200)])
         var headers: HTTPFields = [
             .userAgent: "Mozilla/5.0 (Linux; U; Android 14; en-US; Pixel 8 Build/UQ1A)",
-            .accept: "*/*", .contentType: "application/json", .connection: "close, X-Own",
+            .accept: "*/*", .contentType: "application/json", .connection: "close, X-Own,\u{301}",
             .acceptLanguage: "en-US", .te: "trailers", .upgrade: "h2c", .expect: "100-continue",
         ]
         for (name, value) in [
@@ -173,6 +173,7 @@ struct PostbackUpstreamTests {
         "what was passed on by a server like this one is not passed on again",
         arguments: [
             ("1.1 sightline", true), ("1.1 nginx, 1.1 Sightline", true), ("2 sightline (x)", true),
+            ("1.1 sightline,\u{301}", true),
             ("1.1 nginx", false), ("1.1 sightline.example", false), ("sightline", false),
             ("", false),
         ])

@@ -89,12 +89,13 @@ struct RecoverCommand: AsyncParsableCommand {
         let all = self.where + (self.field.map { ["field=\($0)"] } ?? [])
         var filter = QuarantineFilter()
         return try all.map { condition in
-            guard let equals = condition.firstIndex(of: "=") else {
+            // As bytes: a value may begin with a character that joins the one before it.
+            guard let equals = condition.utf8.firstIndex(of: UInt8(ascii: "=")) else {
                 throw ValidationError(
                     "--where \"\(condition.printable)\" is no name=value, as in code=FORMAT.")
             }
             let name = String(condition[..<equals])
-            var value = String(condition[condition.index(after: equals)...])
+            var value = String(condition[condition.utf8.index(after: equals)...])
             if ["since", "until"].contains(name) {
                 value = "\(try TimeOption.time(value, of: "--where \(name)"))"
             }

@@ -12,8 +12,9 @@ enum UpstreamMessage {
     /// pass it on for ever.
     static func hasPassedHere(_ request: DoorRequest) -> Bool {
         request.headers[values: .via].contains { field in
-            field.split(separator: ",").contains { hop in
-                hop.split(separator: " ").dropFirst().first?.lowercased() == Self.name
+            field.utf8.split(separator: UInt8(ascii: ",")).contains { hop in
+                let words = hop.split(separator: UInt8(ascii: " "))
+                return words.dropFirst().first.map { Substring($0).lowercased() } == Self.name
             }
         }
     }
@@ -81,8 +82,10 @@ enum UpstreamMessage {
     /// The names of fields that are of one connection alone (RFC 9110, 7.6.1), and of those that
     /// the other side writes itself.
     private static func hops(_ fields: HTTPFields) -> Set<String> {
-        let named = fields[values: .connection].flatMap { $0.split(separator: ",") }.map {
-            $0.filter { $0 != " " && $0 != "\t" }.lowercased()
+        let named = fields[values: .connection].flatMap { field in
+            field.utf8.split(separator: UInt8(ascii: ",")).map { name in
+                Substring(name).filter { $0 != " " && $0 != "\t" }.lowercased()
+            }
         }
         return Self.ownFields.union(named)
     }
