@@ -392,8 +392,8 @@ let support: [Target] = [
     support(
         "ServerTestSupport",
         [
-            "AdminServer", "ServerConfiguration", "SightlineClient", "Telemetry", "TestSupport",
-            "TrackingJournal", "TrackingRules", "TrackingServer",
+            "AdminServer", "HTTP2Edge", "ServerConfiguration", "SightlineClient", "Telemetry",
+            "TestSupport", "TrackingJournal", "TrackingRules", "TrackingServer",
         ] + service + libraries("GRDB", "Logging"), path: "Tests/ServerSupport"),
 ]
 

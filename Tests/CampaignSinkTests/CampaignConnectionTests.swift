@@ -36,7 +36,7 @@ struct CampaignConnectionTests {
 
     @Test(
         "takes no longer than its server may, although its status stands",
-        .timeLimit(.minutes(4)))
+        .timeLimit(.minutes(10)))
     func stalledBody() async throws {
         let receiver = try TestReceiver(Array(repeating: .head, count: 100))
         var configuration = CampaignConfiguration()

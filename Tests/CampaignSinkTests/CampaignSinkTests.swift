@@ -8,7 +8,7 @@ internal import TestSupport
 internal import Testing
 internal import TrackingRules
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct CampaignSinkTests {
     /// A batch of received notifications: one hit each.
     private func batch(_ ids: ClosedRange<Int>, sequence: Int64 = 1) throws -> HitBatch {

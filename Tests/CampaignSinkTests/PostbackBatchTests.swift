@@ -8,7 +8,7 @@ internal import TestSupport
 internal import Testing
 internal import TrackingRules
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct PostbackBatchTests {
     /// A receiver that has no answer for one subject until it is repaired.
     private final class Broken: Sendable {

@@ -8,7 +8,7 @@ internal import TrackingJournal
 extension ForwarderTests {
     @Test(
         "a delivery without an answer is cancelled when the flush is over, and its batch stays",
-        .timeLimit(.minutes(1)))
+        .timeLimit(.minutes(10)))
     func silentSink() async throws {
         var journal = try await self.journal("silent", commits: 1...2)
         let sink = SilentSink()

@@ -8,7 +8,7 @@ internal import Testing
 struct StandardOutputSinkTests {
     @Test(
         "a reader that has stopped holds up no stop, and has got whole lines",
-        .timeLimit(.minutes(5)))
+        .timeLimit(.minutes(10)))
     func stoppedReader() async throws {
         let pipe = Pipe()
         let reader = pipe.fileHandleForReading

@@ -6,7 +6,7 @@ extension DatabaseQueue {
     /// file: that is waited for, as a person's `.timeout` would.
     package static func hits(in directory: String) throws -> DatabaseQueue {
         var configuration = Configuration()
-        configuration.busyMode = .timeout(5)
+        configuration.busyMode = .timeout(60)
         return try DatabaseQueue(path: directory + "/hits.db", configuration: configuration)
     }
 }

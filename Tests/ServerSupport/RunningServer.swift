@@ -1,5 +1,6 @@
 // The server as `sightline serve` runs it, in a directory and on a port of its own.
 @testable internal import AdminServer
+internal import HTTP2Edge
 internal import Logging
 @testable package import ServerConfiguration
 package import SightlineClient
@@ -42,6 +43,12 @@ package struct RunningServer: Sendable {
         configuration.dataDirectory = directory
         configuration.admin.address = nil
         configuration.journal.windowCapacity = 10_000
+        // A client that waits for its turn on a busy machine is none that hangs, and nor is a stop.
+        configuration.edge.messageTimeout = .seconds(300)
+        configuration.edge.answerTimeout = .seconds(300)
+        configuration.connections.grace = .seconds(300)
+        (configuration.drainTimeout, configuration.flushTimeout) = (.seconds(300), .seconds(300))
+        configuration.stopTimeout = .seconds(600)
         configure(&configuration)
         let (addresses, listening) = AsyncStream.makeStream(of: String.self)
         let application = try await Application(

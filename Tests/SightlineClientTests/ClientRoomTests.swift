@@ -4,10 +4,10 @@ internal import SightlineProtos
 internal import TestSupport
 internal import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct ClientRoomTests {
     /// Longer than any test takes; only a failure waits for it.
-    private let patience: Duration = .seconds(60)
+    private let patience: Duration = .seconds(300)
     /// An address where nobody listens.
     private let nobody: ServerAddress
 

@@ -9,7 +9,7 @@ internal import TestSupport
 internal import Testing
 internal import Tracing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct ClientTelemetryTests {
     /// A tracer in memory that injects the header of W3C.
     private struct HeaderTracer: Tracer {
@@ -50,7 +50,7 @@ struct ClientTelemetryTests {
             try await RunningClient.with(address, tracer: self.tracer, metrics: self.metrics) {
                 client in
                 for ticket in try await client.send(0..<3) { _ = try await ticket.result }
-                try await client.close()
+                try await client.close(timeout: .seconds(300))
             }
             let spans = self.tracer.inner.finishedSpans
             #expect(spans.allSatisfy { $0.kind == .producer })
@@ -79,7 +79,7 @@ struct ClientTelemetryTests {
                     try await client.send(TestEvents.event("e1"))
                 }
                 try await client.send(TestEvents.event("e2"))
-                try await client.close()
+                try await client.close(timeout: .seconds(300))
             }
         }
         let events = server.requests.flatMap(\.events)
@@ -100,7 +100,7 @@ struct ClientTelemetryTests {
                 await #expect(throws: SightlineClientError.full) {
                     try await client.trySend(TestEvents.event("e2"))
                 }
-                try await client.close()
+                try await client.close(timeout: .seconds(300))
             }
             let target = [("target", address.description)]
             func count(_ name: String, _ verdict: [(String, String)] = []) throws -> Int64 {

@@ -2,7 +2,7 @@
 internal import SightlineClient
 internal import Testing
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct SignalTests {
     @Test("a signal after a wait that timed out is for the next one")
     func timedOut() async throws {

@@ -5,12 +5,12 @@ internal import TestSupport
 internal import Testing
 internal import sightline
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct SingleCallTests {
     @Test("the single calls carry their messages")
     func singleCalls() async throws {
         try await ScriptedServer().run { address in
-            let client = TrackingClient(address: address, timeout: .seconds(30))
+            let client = TrackingClient(address: address, timeout: .seconds(300))
             let explained = try await client.explain([
                 TestEvents.event("e0"), TestEvents.event("e1"),
             ])
@@ -23,7 +23,7 @@ struct SingleCallTests {
     func unreachable() async throws {
         let address = try ServerAddress("127.0.0.1:1")
         let error = await #expect(throws: TrackingClientError.self) {
-            _ = try await TrackingClient(address: address, timeout: .seconds(30)).explain([])
+            _ = try await TrackingClient(address: address, timeout: .seconds(300)).explain([])
         }
         guard case .unreachable(let target, _, _) = error else {
             Issue.record("another error: \(String(describing: error))")

@@ -3,7 +3,7 @@
 internal import TestSupport
 internal import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct UnclosedClientsTests {
     /// Longer than the suite's limit.
     private let patience: Duration = .seconds(3600)

@@ -49,7 +49,7 @@ package final class TestBackend: Sightline_V1_SinkService.SimpleServiceProtocol 
     }
 
     fileprivate let state: Mutex<State>
-    private let served = Mutex<(Int, GRPCServer<HTTP2ServerTransport.Posix>)?>(nil)
+    private let port = Mutex(0)
 
     /// A backend that listens.
     package init(_ script: [Reply] = [], then rest: Reply = .take) async throws {
@@ -59,7 +59,7 @@ package final class TestBackend: Sightline_V1_SinkService.SimpleServiceProtocol 
         let server = GRPCServer(transport: transport, services: [self])
         Task { try await server.serve() }
         let port = try await transport.listeningAddress.ipv4?.port ?? 0
-        self.served.withLock { $0 = (port, server) }
+        self.port.withLock { $0 = port }
     }
 
     /// The backend of a test's directory.
@@ -76,9 +76,6 @@ package final class TestBackend: Sightline_V1_SinkService.SimpleServiceProtocol 
 
     private static let all = Mutex<[String: TestBackend]>([:])
 
-    /// Takes no more connections.
-    package func stop() { self.served.withLock { $0?.1.beginGracefulShutdown() } }
-
     /// Settings for a sink that connects to it.
     package func configuration(
         _ change: (inout GRPCConfiguration) -> Void = { _ in }
@@ -86,7 +83,7 @@ package final class TestBackend: Sightline_V1_SinkService.SimpleServiceProtocol 
         var configuration = GRPCConfiguration()
         // A busy machine is no silent backend.
         (configuration.connectTimeout, configuration.ackTimeout) = (.seconds(300), .seconds(300))
-        configuration.target = "127.0.0.1:\(self.served.withLock { $0?.0 } ?? 0)"
+        configuration.target = "127.0.0.1:\(self.port.withLock { $0 })"
         change(&configuration)
         return configuration
     }

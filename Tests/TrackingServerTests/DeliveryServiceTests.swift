@@ -112,7 +112,7 @@ struct DeliveryServiceTests {
     @Test("each delivery counts as one event of the quota, and the call after it is refused")
     func quota() async throws {
         try await RunningServer.with { configuration in
-            configuration.quotas.standard.eventsPerSecond = 10
+            configuration.quotas.standard.eventsPerSecond = 1
         } _: { server in
             try await WireClient.with(server) { client in
                 let batch = (1...1000).map { Self.totals("\($0)") }

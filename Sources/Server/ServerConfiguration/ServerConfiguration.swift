@@ -78,6 +78,9 @@ package struct ServerConfiguration: Sendable {
     package var drainTimeout = Duration.seconds(15)
     /// How long its sinks go on after that.
     package var flushTimeout = Duration.seconds(5)
+    /// How long both may take together; then everything is cancelled. It has no key, so that a stop
+    /// ends within 25 s and the delay whatever the two are.
+    package var stopTimeout = Duration.seconds(22)
     /// How many connections there may be, and what each may do.
     package var connections = ConnectionConfiguration()
     /// What stands in front of the services.

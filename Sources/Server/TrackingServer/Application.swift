@@ -120,7 +120,7 @@ package struct Application: Sendable {
             stores.quarantine, reloader, access.certificates,
         ]
         self.services = Self.group(
-            services: first + admin + [grpc], drainDelay: configuration.drainDelay, logger: logger)
+            services: first + admin + [grpc], configuration: configuration, logger: logger)
     }
 
     /// Runs until SIGTERM, SIGINT or `stop()`, and ends within 25 s and the delay of it: answers
@@ -246,12 +246,12 @@ package struct Application: Sendable {
     /// The group of the services that there are, which start in this order and stop in the reverse
     /// one: the last summary covers everything, and the exporter gets every span.
     private static func group(
-        services: [(any Service)?], drainDelay: Duration, logger: Logger
+        services: [(any Service)?], configuration: ServerConfiguration, logger: Logger
     ) -> ServiceGroup {
         var group = ServiceGroupConfiguration(
             services: services.compactMap(\.self), gracefulShutdownSignals: [.sigterm, .sigint],
             logger: logger)
-        group.maximumGracefulShutdownDuration = .seconds(22) + drainDelay
+        group.maximumGracefulShutdownDuration = configuration.stopTimeout + configuration.drainDelay
         return ServiceGroup(configuration: group)
     }
 }

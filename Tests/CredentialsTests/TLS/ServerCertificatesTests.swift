@@ -15,6 +15,7 @@ internal import TestSupport
 internal import Testing
 internal import X509
 
+@Suite(.timeLimit(.minutes(10)))
 struct ServerCertificatesTests {
     @Test(
         "new handshakes see the new certificate once it is reloaded; a broken file changes nothing")
@@ -59,9 +60,7 @@ struct ServerCertificatesTests {
         }
     }
 
-    @Test(
-        "a SIGHUP's new tls.reload_seconds ends the wait for the old ones",
-        .timeLimit(.minutes(10)))
+    @Test("a SIGHUP's new tls.reload_seconds ends the wait for the old ones")
     func newInterval() async throws {
         let clock = TestClock(maxSleeps: 0)
         try await TLSBench.with(.tls, clock: clock) { bench in

@@ -83,7 +83,8 @@ struct TLSBench: Sendable {
                 (security.certificatePath, security.keyPath) = self.files.client(client)
             }
             var options = CallOptions.defaults
-            options.timeout = .seconds(60)
+            // A busy machine must not look like a refusal.
+            options.timeout = .seconds(300)
             let calling = options
             _ = try await withGRPCClient(transport: try security.transport(to: self.address)) {
                 try await Sightline_V1_TrackingService.Client(wrapping: $0)
@@ -95,16 +96,13 @@ struct TLSBench: Sendable {
         }
     }
 
-    /// Waits for a condition instead of a fixed time.
+    /// Waits for a condition, as long as the suite's limit lets it.
     func wait(_ condition: () -> Bool) async throws {
-        let deadline = ContinuousClock.now + .seconds(30)
         while !condition() {
-            guard ContinuousClock.now < deadline else { throw WaitedTooLong() }
+            try Task.checkCancellation()
             await Task.yield()
         }
     }
-
-    private struct WaitedTooLong: Error {}
 }
 
 /// Answers explain calls, and keeps the certificates of who made them.
