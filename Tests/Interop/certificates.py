@@ -44,7 +44,9 @@ class Identity:
     def write(self, folder: pathlib.Path, stem: str, mode: int = 0o600) -> tuple[str, str]:
         """Writes both, each whole at once; the paths of the certificate and the key."""
         certificate, key = folder / f"{stem}.pem", folder / f"{stem}.key"
-        for path, data, bits in ((certificate, self.pem, 0o644), (key, self.key_pem, mode)):
+        # The key first: beside a broken certificate it is no other failure for a server that reads
+        # them in between.
+        for path, data, bits in ((key, self.key_pem, mode), (certificate, self.pem, 0o644)):
             made = path.with_suffix(".new")
             made.write_bytes(data)
             made.chmod(bits)

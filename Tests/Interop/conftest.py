@@ -19,11 +19,12 @@ FIGURE = "figure"
 LONGEST = [f"test_{name}.py" for name in (
     "client_libraries", "worst_tenant", "forget_everywhere", "lake_s3", "lake_table", "http_fuzz",
     "lake_once", "kafka", "postgresql", "code_blocks",
-    "ends_leave_nothing",
+    "ends_leave_nothing", "java_and_swift_endings",
     "generated_code", "soak", "webhook", "attacks_are_survived", "failed_calls_lose_no_ack",
     "conformance", "grpc_sink", "connections", "memory_stays_bounded", "campaign", "inspection",
-    "admin", "metrics", "power_cut_loses_no_ack", "drain_keeps_acks", "changed_files_are_found",
-    "ends_free_memory", "sbom", "quarantine", "gap_is_told", "own_sink")]
+    "admin", "client_endings", "metrics", "power_cut_loses_no_ack", "drain_keeps_acks",
+    "changed_files_are_found", "ends_free_memory", "sbom", "quarantine", "gap_is_told",
+    "own_sink")]
 # The servers that a test has made.
 SERVERS = pytest.StashKey[list[Server]]()
 # A server that crashes tells its log where it was.

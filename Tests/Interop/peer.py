@@ -11,6 +11,9 @@ from hyperframe.frame import (DataFrame, Frame, GoAwayFrame, HeadersFrame, RstSt
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 ENHANCE_YOUR_CALM = 11
+# Less than the times after which a server ends what does nothing wrong, by its defaults: what ends
+# within it, ends for what the peer did.
+WAIT_SECONDS = 20
 
 
 class Peer:
@@ -24,7 +27,7 @@ class Peer:
             self.socket.bind((source, 0))
         if receive_bytes:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
-        self.socket.settimeout(5)
+        self.socket.settimeout(WAIT_SECONDS)
         self.socket.connect((host, int(port)))
         if tls:
             self.socket = tls.wrap_socket(self.socket)
@@ -68,7 +71,7 @@ class Peer:
             frames[-1].flags.add("END_STREAM")
         return b"".join(f.serialize() for f in frames)
 
-    def wait(self, condition, seconds: float = 5) -> Frame | None:
+    def wait(self, condition, seconds: float = WAIT_SECONDS) -> Frame | None:
         """The first frame that meets the condition; None where the server closes before that.
         Fails when time is up."""
         deadline = time.monotonic() + seconds
@@ -104,18 +107,18 @@ class Peer:
             self.frames.append(frame)
         return bool(data)
 
-    def wait_for_end(self, seconds: float = 5) -> int | None:
+    def wait_for_end(self, seconds: float = WAIT_SECONDS) -> int | None:
         """Waits until the server closes; the code of its GOAWAY, where it sent one."""
         self.wait(lambda frame: False, seconds)
         codes = [f.error_code for f in self.frames if isinstance(f, GoAwayFrame)]
         return codes[-1] if codes else None
 
-    def wait_for_reset(self, stream: int, seconds: float = 5) -> RstStreamFrame | None:
+    def wait_for_reset(self, stream: int, seconds: float = WAIT_SECONDS) -> RstStreamFrame | None:
         """Waits until the server ends a stream by force, or the whole connection."""
         return self.wait(
             lambda f: isinstance(f, RstStreamFrame) and f.stream_id == stream, seconds)
 
-    def wait_for_status(self, stream: int, seconds: float = 5) -> dict[str, str]:
+    def wait_for_status(self, stream: int, seconds: float = WAIT_SECONDS) -> dict[str, str]:
         """The trailers of a call, or what the server gave instead of them."""
         frame = self.wait(lambda f: f.stream_id == stream and (
             isinstance(f, RstStreamFrame) or "grpc-status" in getattr(f, "fields", {})), seconds)

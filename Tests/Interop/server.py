@@ -1,5 +1,6 @@
 """A real server process, and the databases that it leaves in its data directory."""
 
+import json
 import os
 import pathlib
 import queue
@@ -191,6 +192,16 @@ class Server:
             return self.query("SELECT coalesce(sum(hits), 0) FROM partitions")[0][0]
         except sqlite3.OperationalError:
             return 0
+
+    def jsonl_lines(self, folder: str = "hits", is_over: bool = False) -> list[dict]:
+        """The lines of a jsonl sink, in order. While it writes, the last one may be there in part,
+        and is left out; once that is over, each has to be whole."""
+        found = []
+        for path in sorted((self.directory / folder).glob("*.jsonl")):
+            *whole, rest = path.read_bytes().split(b"\n")
+            assert not (is_over and rest), f"{path.name} ends with a part of a line: {rest}"
+            found += map(json.loads, whole)
+        return found
 
     def wait_for_hits(self, count: int, seconds: float = 60) -> None:
         """Waits until the sink has at least this many hits, or has had no new one for so long."""

@@ -182,7 +182,7 @@ def test_a_finding_is_shown_within_seconds_of_its_events(make_server, seed):
         server.stub(channel).RecordEvents(s.RecordEventsRequest(
             events=[Facts(seed, int(time.time())).push(flag="off").event]))
     wait_until(lambda: [row["code"] for row in statistics(server)["quality"]] == ["FLAG_OFF"],
-               "the finding", 5)
+               "the finding", 20)
 
 
 def test_after_a_restart_the_page_shows_what_the_ledger_knows(make_server, loaded):

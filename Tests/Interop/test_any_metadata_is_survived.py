@@ -13,7 +13,7 @@ from metadata_forms import METHODS, forms, odd
 from peer import Peer
 from protos import service as s
 
-ANSWER_SECONDS = 2
+ANSWER_SECONDS = 20
 SAMPLE = 500
 # Octets of a frame, as the server's SETTINGS say.
 FRAME_BYTES = 16384

@@ -257,7 +257,7 @@ def test_a_stream_that_is_not_half_closed_ends_after_its_grace(aging, facts):  #
 
 def test_a_deadline_ends_a_stream_and_takes_nothing_back(running, facts):  # noqa: F811
     event = facts.push().event
-    with OpenStream(running, timeout=1) as stream:
+    with OpenStream(running, timeout=5) as stream:
         stream.send(request(1, event))
         stream.until(lambda answer: answer.durable_sequence == 1)
         _, error = stream.rest()

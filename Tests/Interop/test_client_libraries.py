@@ -409,12 +409,14 @@ def test_with_a_spool_not_even_the_clients_end_loses_an_event(library, make_serv
     server = on_one_port(make_server(MANY_CONNECTIONS))
     space, first, held = f"{seed:08x}", 0, 0
     arguments = ["--space", space, "--events", str(events), "--spool", str(tmp_path / "spool"),
-                 "--rate", str(rate(events))]
+                 "--rate", str(rate(events) // 4)]
     for number in range(kills):
         sender = Sender(library, server.target, *arguments, "--first", str(first))
         sender.wait_for("taken", events * (number + 1) // (kills + 2))
         if number % 2:
             server.kill()
+            # Until the spool has some that no server took.
+            sender.wait_for("taken", sender.taken + 200)
         threading.Event().wait(dice.uniform(0, 0.1))
         assert sender.process.poll() is None, f"it ended before kill {number}\n{sender.errors}"
         sender.kill()
@@ -492,7 +494,7 @@ def test_a_dead_link_is_noticed(library, make_server, request, seed, figure):
     server, events, space = on_one_port(make_server()), 1_000, f"{seed:08x}"
     with contextlib.closing(Link(server.target)) as link:
         sender = Sender(library, link.target, "--space", space, "--events", str(events),
-                        "--rate", "1000", "--keepalive", "1")
+                        "--rate", "250", "--keepalive", "1")
         sender.wait_for("settled", 300)
         link.cut()
         cut = time.monotonic()

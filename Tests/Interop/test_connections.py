@@ -21,7 +21,10 @@ from frame_peer import PREFACE, Peer, goaways
 from protos import service as s
 from server import wait_until
 
-SERVED_SECONDS = 2
+# Whether others are served at all: how fast, Benchmarks/attacks measures on a quiet machine.
+SERVED_SECONDS = 20
+# In which a connection is closed that is refused.
+CLOSED_SECONDS = 5
 ENHANCE_YOUR_CALM = 0xB
 
 
@@ -52,11 +55,11 @@ class Healthy:
     def __exit__(self, *_):
         self.channel.close()
 
-    def check(self) -> None:
-        """An event is durable within the time that the worst neighbour may cost."""
+    def check(self, seconds: float = SERVED_SECONDS) -> None:
+        """An event is durable in time, whatever its neighbours do."""
         answer = self.stub.RecordEvents(
             s.RecordEventsRequest(events=[self.facts.track_action().event]),
-            timeout=SERVED_SECONDS, wait_for_ready=True)
+            timeout=seconds, wait_for_ready=True)
         assert answer.tally.accepted == 1
 
 
@@ -161,16 +164,18 @@ def test_a_thousand_silent_connections_harm_nobody(serve, figure):
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, hard), hard))
     try:
-        server = serve(handshake_seconds=3, max_per_address=1100)
+        silent_seconds = 12
+        server = serve(handshake_seconds=silent_seconds, max_per_address=1100)
         with Healthy(server) as healthy:
-            peers = [Peer(server.target) for _ in range(1000)]
+            peers = [Peer(server.target, seconds=30) for _ in range(1000)]
             started = time.monotonic()
-            healthy.check()
+            # Beside them, and not once the last of them is closed.
+            healthy.check(silent_seconds - 2)
             figure(f"connections: served in {time.monotonic() - started:.2f} s beside 1,000 silent")
             for peer in peers:
                 peer.wait_for_close()
                 peer.socket.close()
-            assert time.monotonic() - started < 20
+            assert time.monotonic() - started < silent_seconds + 17
             healthy.check()
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
@@ -196,7 +201,7 @@ def test_a_connection_beyond_the_cap_is_closed_at_once_and_no_other(serve, key):
         for _ in range(20):
             with Peer(server.target) as refused:
                 seconds, frames = refused.wait_for_close()
-                assert seconds < SERVED_SECONDS and not frames
+                assert seconds < CLOSED_SECONDS and not frames
         healthy.check()
         for number, peer in enumerate(peers):
             peer.ping(number)
@@ -235,7 +240,7 @@ def test_a_trusted_proxy_has_all_connections_but_no_more(serve, proxies, taken, 
     for _ in range(3):
         with Peer(server.target) as refused:
             seconds, frames = refused.wait_for_close()
-            assert seconds < SERVED_SECONDS and not frames
+            assert seconds < CLOSED_SECONDS and not frames
     ended = ends(server)
     assert len(ended) > 5 and {name for name, count in ended.items() if count != "0"} == {reason}
     assert ended[reason] == "3"
@@ -269,7 +274,7 @@ def test_connections_that_have_gone_leave_no_memory_behind(serve, figure):
 
 
 def test_at_its_age_a_connection_ends_with_every_request_acked(serve):
-    server = serve(max_age_seconds=1)
+    server = serve(max_age_seconds=3)
     facts = Facts(3, int(time.time()), 13)
     is_closing, is_over = threading.Event(), threading.Event()
     sent = 0
@@ -327,10 +332,11 @@ def test_an_idle_peer_that_answers_is_let_go_at_once(serve):
 
 
 def test_a_peer_that_answers_keeps_its_stream(serve):
-    server = serve(keepalive_seconds=1, keepalive_timeout_seconds=1, idle_seconds=1)
+    server = serve(keepalive_seconds=1, keepalive_timeout_seconds=5, idle_seconds=1)
     with Peer(server.target) as peer:
         peer.greet().open_stream()
-        for _ in range(3):
+        # For longer than an answer may take: were the first not heard, the connection would end.
+        for _ in range(8):
             peer.answer(peer.wait_for(PingFrame))
         facts = Facts(4, int(time.time()), 14)
         peer.send_message(request(1, facts))

@@ -3,7 +3,6 @@ which code. Each cell of docs/clients.md's table of endings is a row here."""
 
 import dataclasses
 import pathlib
-import socket
 import subprocess
 
 import pytest
@@ -15,6 +14,11 @@ from test_credentials import KeysFile
 
 EVENTS = 5
 SECONDS = 120
+# How long an end waits where nobody takes the events. In this time a JVM loads its classes, and has
+# to try the server.
+CLOSE_SECONDS = 15
+# Nobody listens there, and no other test can come to.
+NOBODY = "127.0.0.1:1"
 # Each takes TARGET ENDING EVENTS SECONDS KEY [SPOOL]; the seconds are those that its end may wait.
 PROGRAMS = {
     "java": ["java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", f"{BUILT / 'java'}/*",
@@ -48,16 +52,18 @@ ROWS = {
     "closed": Ending("here", "closed", True, ENDS),
     "not closed": Ending("here", "open", True, ENDS),
     "exception in the block": Ending("here", "exception", True, FAILS, ("of the program",)),
-    "server away": Ending("away", "closed", False, FAILS, (COUNTED, NO_SERVER), seconds=2),
+    "server away": Ending("away", "closed", False, FAILS, (COUNTED, NO_SERVER),
+                          seconds=CLOSE_SECONDS),
     "server away, not closed": Ending("away", "open", False, {"java": 0, "swift": 1},
-                                      (COUNTED, NO_SERVER), seconds=2),
+                                      (COUNTED, NO_SERVER), seconds=CLOSE_SECONDS),
     "server away, exception in the block": Ending(
-        "away", "exception", False, FAILS, ("of the program", COUNTED, NO_SERVER), seconds=2),
+        "away", "exception", False, FAILS, ("of the program", COUNTED, NO_SERVER),
+        seconds=CLOSE_SECONDS),
     "wrong key": Ending("keyed", "closed", False, FAILS, (REFUSED, WRONG_KEY)),
     "wrong key, not closed": Ending("keyed", "open", False, {"java": 0, "swift": 1},
                                     (REFUSED, WRONG_KEY)),
     "plaintext to TLS": Ending("encrypted", "closed", False, FAILS,
-                               (COUNTED, "If the server speaks TLS"), seconds=3),
+                               (COUNTED, "If the server speaks TLS"), seconds=CLOSE_SECONDS),
     "never run": Ending("here", "never run", False, {"swift": 1},
                         (COUNTED, "run() was not called")),
 }
@@ -94,9 +100,7 @@ def serve(kind: str, make_server, folder: pathlib.Path):
 def test_an_end_says_what_is_lost(language, make_server, tmp_path, name):
     row = ROWS[name]
     server = serve(row.server, make_server, tmp_path)
-    with socket.create_server(("127.0.0.1", 0)) as unused:
-        nobody = f"127.0.0.1:{unused.getsockname()[1]}"
-    target = nobody if row.server == "away" else server.target
+    target = NOBODY if row.server == "away" else server.target
     key = "sl_wrong" if row.server == "keyed" else ""
     done = run(language, target, row.ending, row.seconds, key)
     assert done.returncode == row.codes[language], done
@@ -111,7 +115,7 @@ def test_an_end_says_what_is_lost(language, make_server, tmp_path, name):
 
 def test_what_a_spool_keeps_is_no_loss(language, make_server, tmp_path):
     """Its end says that there are events, and the next client sends them."""
-    away = run(language, "127.0.0.1:1", "closed", 1, "", tmp_path / "spool")
+    away = run(language, NOBODY, "closed", CLOSE_SECONDS, "", tmp_path / "spool")
     assert away.returncode == 0 and "refused" in away.stderr, away
     server = make_server().start()
     assert run(language, server.target, "closed", 60, "", tmp_path / "spool").returncode == 0
@@ -121,7 +125,7 @@ def test_what_a_spool_keeps_is_no_loss(language, make_server, tmp_path):
 
 
 def test_a_kill_loses_what_has_no_verdict_and_says_nothing(language):
-    with subprocess.Popen([*PROGRAMS[language], "127.0.0.1:1", "killed", str(EVENTS), "60", ""],
+    with subprocess.Popen([*PROGRAMS[language], NOBODY, "killed", str(EVENTS), "60", ""],
                           stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           text=True) as killed:
         assert killed.stdout.readline() == "sent\n"

@@ -2,7 +2,6 @@
 
 import base64
 import itertools
-import json
 import pathlib
 import subprocess
 
@@ -176,13 +175,10 @@ def test_they_survive_a_kill_and_reach_the_jsonl_sink(make_server, payloads):
     server.start()
     verdicts_again = {result.verdict for result in recorded(server, events)}
     assert (verdicts, verdicts_again) == ({v.VERDICT_ACCEPTED}, {v.VERDICT_DUPLICATE})
-
-    def lines() -> list[dict]:
-        found = [json.loads(line) for path in sorted((server.directory / "hits").glob("*.jsonl"))
-                 for line in path.read_text().splitlines()]
-        return found if len({line["hitId"] for line in found}) == len(events) else []
-
-    for line in wait_until(lines, "all hits in the file"):
+    wait_until(lambda: len({line["hitId"] for line in server.jsonl_lines()}) == len(events),
+               "all hits in the file")
+    assert server.terminate() == 0, server.log()
+    for line in server.jsonl_lines(is_over=True):
         assert base64.b64decode(line["event"]["push"]["raw"]["json"]) == sample
         assert line["event"]["rawIds"] == {"_dId": "56c4", "_mId": "h138a"}
         assert (line["deliveryId"], line["broadlogId"]) == ("56c4", "h138a")
@@ -244,12 +240,8 @@ def sent_as_it_is(make_server, path: pathlib.Path, platform: str) -> dict:
     command = [str(binary()), "send", str(path), "--target", server.target, "--platform", platform,
                "--interaction", "received"]
     subprocess.run(command, check=True, timeout=SECONDS)
-
-    def lines() -> list[dict]:
-        return [json.loads(line) for file in (server.directory / "hits").glob("*.jsonl")
-                for line in file.read_text().splitlines()]
-
-    (line,) = wait_until(lines, "the hit in the file")
+    wait_until(server.jsonl_lines, "the hit in the file")
+    (line,) = server.jsonl_lines(is_over=True)
     assert base64.b64decode(line["event"]["push"]["raw"]["json"]) == path.read_bytes()
     assert line["event"]["rawIds"] == {"_dId": line["deliveryId"], "_mId": line["broadlogId"]}
     return line

@@ -105,12 +105,6 @@ def test_the_socket_of_a_killed_server_is_passed_over(make_server):
     assert "1 delivered" in run("replay", "--data-dir", server.directory).stdout
 
 
-def line_ids(server: Server, folder: str) -> list[str]:
-    """The hit ids of a jsonl sink, in the order of its lines."""
-    files = sorted((server.directory / folder).glob("*.jsonl"))
-    return [json.loads(line)["hitId"] for file in files for line in file.read_text().splitlines()]
-
-
 @pytest.mark.parametrize("sinks, folder", [
     # From hits.db, and from the journal, with and without a filter.
     ("[{type: sqlite}, {type: jsonl}]", "hits"),
@@ -127,11 +121,11 @@ def test_kept_hits_go_to_a_sink_once_more(make_server, seed, sinks, folder):
     with server.channel() as channel:
         server.stub(channel).RecordEvents(s.RecordEventsRequest(events=events))
     owed = 50 if name == "opens" else 100
-    wait_until(lambda: len(line_ids(server, folder)) == owed, "the lines to be written")
+    wait_until(lambda: len(server.jsonl_lines(folder)) == owed, "the lines to be written")
     config = ("--data-dir", server.directory, f"--set=sinks={sinks}", "--sink", name)
     done = json.loads(run("replay", *config, "--since", "1h", "--json").stdout)
     assert done == {"delivered": owed, "refused": 0, "filtered": 100 - owed}
-    found = line_ids(server, folder)
+    found = [line["hitId"] for line in server.jsonl_lines(folder, is_over=True)]
     assert len(found) == 2 * owed and len(set(found)) == owed
     # Of nothing it is said that it is nothing.
     later = run("replay", *config, "--since", "2099-01-01", "--json", code=66)

@@ -243,8 +243,10 @@ def test_linger_ends_with_flush_and_close_half_closes(fake, connect):
 def test_batches_are_as_large_as_the_strictest_limit(fake, connect):
     fake.first.limits.max_events = 7
     client = connect(batch=sightline.Limits(events=10), linger=60)
-    for _ in range(30):
-        client.send(event())
+    # No stream begins meanwhile: its limits could come before ten are there.
+    with client._session.lock:
+        for _ in range(30):
+            client.send(event())
     client.flush(SECONDS)
     # The first goes before the limits are known.
     assert [len(request.events) for request in fake.requests] == [10, 7, 7, 6]

@@ -1,5 +1,6 @@
 """Real nats-server processes, alone or as a cluster, and the folders that they leave."""
 
+import os
 import pathlib
 import random
 import shutil
@@ -10,8 +11,11 @@ import subprocess
 from server import wait_until
 
 START_SECONDS = 30
-
-
+# The ports of this process. Each worker of xdist has a part of its own: what another one has given
+# and nobody has bound yet looks free.
+WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+COUNT = 10_000 // int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+PORTS = range(20_000 + WORKER * COUNT, 20_000 + (WORKER + 1) * COUNT)
 GIVEN: set[int] = set()
 
 
@@ -19,7 +23,7 @@ def free_port() -> int:
     """A port that nobody has, below those that the system gives to connections, and that is given
     out once: servers of a cluster have to know each other's before they start."""
     while True:
-        port = random.randrange(20_000, 30_000)
+        port = random.choice(PORTS)
         with socket.socket() as probe:
             try:
                 probe.bind(("127.0.0.1", port))
