@@ -311,6 +311,9 @@ class Grammar:
             b"A" * chance.choice([100, 70_000]), self.bodies.changed(head), line + b"\xff\xfe\r\n" + rest,
         ]
         data = chance.choice(forms) + draft.body
+        if not data.strip():
+            # Of nothing nobody would be answered, but of what stands behind it.
+            data = b"?"
         # A server may speak HTTP/2 to who begins with its preface: its frames are read elsewhere.
         framing = Framing.CUT if data.startswith(b"PRI ") else Framing.BROKEN
         return Request(data, draft.door, framing, draft.method)
