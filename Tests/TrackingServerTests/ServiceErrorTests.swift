@@ -50,6 +50,9 @@ struct ServiceErrorTests {
             error: .metadata(bytes: 9000, maxBytes: 8192), reason: "METADATA_TOO_LARGE",
             code: .resourceExhausted, field: "metadata"),
         Row(
+            error: .metadataText("x-name"), reason: "METADATA_TOO_LARGE",
+            code: .resourceExhausted, field: "metadata"),
+        Row(
             error: .timeout("-1S"), reason: "REQUEST_MALFORMED", code: .invalidArgument,
             field: "grpc-timeout"),
         Row(error: .deadlinePassed, reason: "CALL_ENDED", code: .deadlineExceeded),

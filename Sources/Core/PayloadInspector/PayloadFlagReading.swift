@@ -32,7 +32,7 @@ struct PayloadFlagReading {
                 "`\(Self.key)` is \(seen). On iOS a flag that is no string counts as absent, "
                 + "so this is tracked, whatever it was to say. Write \"on\" or \"off\"."
         case .on:
-            guard self.value?.stringValue != "on" else { return nil }
+            guard self.value?.stringValue?.equals("on") != true else { return nil }
             severity = .note
             text =
                 "`\(Self.key)` is \(seen). iOS ignores its case, and Android would not track "

@@ -2,6 +2,7 @@
 // or an interaction that the sender counts on is never reported.
 internal import JSON
 internal import TrackingRules
+internal import WireFormat
 
 extension PayloadInspector {
     /// Findings on how the push services and the system treat the payload (D13, D16, D31-D33).
@@ -34,7 +35,7 @@ extension PayloadInspector {
         var findings = self.textFindings(
             subject.root, keys: ["collapseKey", "priority", "to"], path: "")
         if let priority = subject.root["priority"]?.stringValue,
-            priority != "high", priority != "normal"
+            !priority.equals("high"), !priority.equals("normal")
         {
             let seen = JSONValue.string(priority).excerpt
             findings.append(
@@ -70,8 +71,8 @@ extension PayloadInspector {
     /// The keys of `data` whose values must be strings and have no other check.
     private func dataKeys(_ subject: PayloadSubject) -> [String] {
         let others = PayloadID.allCases.map(\.rawValue) + [PayloadSubject.flagKey, "badge"]
-        return subject.scopeMembers.map(\.key).filter {
-            !others.contains($0) && !Self.isOfFCM($0)
+        return subject.scopeMembers.map(\.key).filter { key in
+            !others.contains { $0.equals(key) } && !Self.isOfFCM(key)
         }
     }
 

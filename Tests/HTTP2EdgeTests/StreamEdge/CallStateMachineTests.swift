@@ -26,6 +26,9 @@ struct CallStateMachineTests {
 
     // MARK: The head
 
+    /// As many bytes beyond ASCII as a value may have.
+    private static let accents = String(repeating: "é", count: HeaderText.maxOtherBytes / 2)
+
     @Test("a head opens the call with its timeout, or refuses it")
     func heads() {
         let value = String(repeating: "x", count: 1000)
@@ -39,6 +42,10 @@ struct CallStateMachineTests {
                 [":path": Self.unary, "k": value],
                 .refuse(.metadataTooLarge(bytes: 1001, maxBytes: 1000))
             ),
+            ([":path": Self.unary, "k": .init(Self.accents)], .open(timeout: nil)),
+            ([":path": Self.unary, "k": "x" + Self.accents + "x"], .open(timeout: nil)),
+            ([":path": Self.unary, "k": Self.accents + "é"], .refuse(.metadataText("k"))),
+            ([":path": Self.accents + "é"], .refuse(.metadataText(":path"))),
         ]
         for (headers, expected) in rows {
             var machine = CallStateMachine()

@@ -4,6 +4,7 @@ internal import GRPCCore
 internal import SightlineProtos
 internal import SwiftProtobuf
 internal import Testing
+internal import TrackingRules
 
 struct ConnectMethodTests {
     /// The services that a backend implements, and the server calls.
@@ -77,6 +78,16 @@ struct ConnectMethodTests {
         #expect(try self.refusal(events(ConnectMethod.maxObjects - 1)) == nil)
         #expect(
             try self.refusal(events(ConnectMethod.maxObjects))?.reason == .requestTooLarge)
+    }
+
+    @Test("a name in a text has 384 bytes at most, as it is written")
+    func names() throws {
+        func fields(_ name: String) -> String {
+            "{\"events\":[{\"inApp\":{\"appData\":{\"\(name)\":\"\"}}}]}"
+        }
+        let longest = String(repeating: "\\u0061", count: Limits.mapKeyBytes)
+        #expect(try self.refusal(fields(longest)) == nil)
+        #expect(try self.refusal(fields(longest + "a"))?.reason == .requestTooLarge)
     }
 
     @Test("a raw payload is base64 in JSON, as protobuf has it")

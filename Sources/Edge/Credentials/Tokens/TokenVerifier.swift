@@ -1,4 +1,5 @@
 internal import JWTKit
+internal import WireFormat
 
 /// Verifies signed tokens (RFC 7519, with RFC 8725's rules): format, header, key, signature,
 /// claims, in this order. No claim is read before the signature is verified.
@@ -13,7 +14,8 @@ struct TokenVerifier: Sendable {
         let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 3, parts.allSatisfy({ !$0.isEmpty }) else { throw .malformed }
         let header = try JWTHeader(encoded: parts[0])
-        guard self.configuration.jwtAlgorithms.contains(header.algorithm) else {
+        guard self.configuration.jwtAlgorithms.contains(where: { $0.equals(header.algorithm) })
+        else {
             throw .algorithm
         }
         let algorithm = try self.keys.algorithm(for: header)

@@ -4,6 +4,8 @@ package import NIOHPACK
 package enum CallRefusal: Error, Equatable, Sendable {
     /// The metadata's names and values exceed the limit.
     case metadataTooLarge(bytes: Int, maxBytes: Int)
+    /// The value of this name, as `:path`, has more bytes beyond ASCII than `HeaderText` allows.
+    case metadataText(String)
     /// The value of `grpc-timeout`, shortened for an error, is malformed.
     case timeout(String)
     /// The call's deadline has passed.

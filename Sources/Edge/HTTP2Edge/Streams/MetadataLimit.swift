@@ -1,8 +1,8 @@
 internal import NIOHPACK
 
-/// Refuses calls with too much metadata. The transport's limit of 16 KiB ends the whole connection;
-/// a lower one ends only the call, with a reason. An interceptor would keep memory for its frames
-/// as long as each call lives.
+/// Refuses calls with too much metadata, or with text in it that costs too much to compare. The
+/// transport's limit of 16 KiB ends the whole connection; a lower one ends only the call, with a
+/// reason. An interceptor would keep memory for its frames as long as each call lives.
 struct MetadataLimit {
     /// The maximum bytes of all names and values.
     let maxBytes: Int
@@ -10,8 +10,10 @@ struct MetadataLimit {
     /// Why a call with these headers is refused; nil if it is not.
     func refusal(of headers: HPACKHeaders) -> CallRefusal? {
         let bytes = Self.bytes(of: headers)
-        return bytes <= self.maxBytes
-            ? nil : .metadataTooLarge(bytes: bytes, maxBytes: self.maxBytes)
+        guard bytes <= self.maxBytes else {
+            return .metadataTooLarge(bytes: bytes, maxBytes: self.maxBytes)
+        }
+        return headers.first { !HeaderText.isFit($0.value) }.map { .metadataText($0.name) }
     }
 
     /// The bytes of names and values as sent, binary ones in base64. Pseudo-headers, which begin

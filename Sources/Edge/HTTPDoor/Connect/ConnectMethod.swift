@@ -2,6 +2,7 @@ internal import GRPCCore
 internal import HTTP2Edge
 internal import SightlineProtos
 internal import SwiftProtobuf
+internal import TrackingRules
 
 /// A unary method that the door serves, and its messages in JSON.
 struct ConnectMethod: Sendable {
@@ -19,6 +20,10 @@ struct ConnectMethod: Sendable {
     /// The maximum objects in a message in JSON. An object of two bytes becomes a message of some
     /// 500 in memory, so bytes alone do not bound it. A full request of 2,000 events has 16,000.
     static let maxObjects = 32_768
+    /// The maximum bytes of a member's name, as it is written: six for each that a custom field's
+    /// name may have. The decoder hashes such a name as a String, which takes the square of the
+    /// marks that stand behind a character: 100 KB of them took 6 s.
+    static let maxNameBytes = 6 * Limits.mapKeyBytes
 
     private init<Request: Message, Answer: Message>(
         _ descriptor: MethodDescriptor, _: Request.Type, _: Answer.Type,
@@ -84,10 +89,16 @@ struct ConnectMethod: Sendable {
 
     /// A request in protobuf's binary form, from its JSON.
     func request(fromJSON text: [UInt8]) throws(ConnectRefusal) -> [UInt8] {
-        guard JSONObjectCount.isAtMost(Self.maxObjects, in: text) else {
+        let shape = JSONShape(of: text)
+        guard shape.objects <= Self.maxObjects else {
             throw .tooLarge(
                 "request", limit: Self.maxObjects, of: "objects",
                 fix: "send fewer events per request")
+        }
+        guard shape.longestName <= Self.maxNameBytes else {
+            throw .tooLarge(
+                "request", limit: Self.maxNameBytes, of: "bytes in a name",
+                fix: "shorten the longest one")
         }
         do {
             return try self.requestBytes(text)

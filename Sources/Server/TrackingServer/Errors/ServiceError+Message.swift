@@ -1,4 +1,5 @@
 internal import Credentials
+internal import HTTP2Edge
 internal import Operations
 internal import TrackingRules
 internal import WireFormat
@@ -19,6 +20,10 @@ extension ServiceError {
                 + "again after the delay, and less of it"
         case .metadata(let bytes, let maxBytes):
             "metadata: \(bytes) bytes of names and values, the limit is \(maxBytes): send less"
+        case .metadataText(let name):
+            "metadata: \(name.cut(toScalars: 64).printable) has more than "
+                + "\(HeaderText.maxOtherBytes) bytes that are not ASCII: gRPC has such a value "
+                + "in base64, by a name that ends with -bin"
         case .timeout(let value):
             "grpc-timeout: \"\(value)\" is malformed: send it once, as "
                 + "1 to 8 digits and one of H, M, S, m, u, n"

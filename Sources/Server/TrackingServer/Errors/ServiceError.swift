@@ -22,6 +22,8 @@ enum ServiceError {
     case quota(QuotaExcess, tenant: Tenant)
     /// The call's metadata is too large.
     case metadata(bytes: Int, maxBytes: Int)
+    /// The value of this name of the call's head has too many bytes beyond ASCII.
+    case metadataText(String)
     /// The call's grpc-timeout is malformed.
     case timeout(String)
     /// The call's deadline has passed; acknowledged requests stay acknowledged.
@@ -74,6 +76,7 @@ enum ServiceError {
             switch refusal {
             case .metadataTooLarge(let bytes, let maxBytes):
                 .metadata(bytes: bytes, maxBytes: maxBytes)
+            case .metadataText(let name): .metadataText(name)
             case .timeout(let value): .timeout(value)
             case .deadlinePassed: .deadlinePassed
             case .messageTooLarge(let maxBytes): .messageTooLarge(limit: maxBytes)
@@ -96,7 +99,7 @@ enum ServiceError {
         case .closing: .serverClosing
         case .overloaded: .overloaded
         case .quota: .quotaExceeded
-        case .metadata: .metadataTooLarge
+        case .metadata, .metadataText: .metadataTooLarge
         case .timeout: .requestMalformed
         case .deadlinePassed: .callEnded
         case .credentialsMissing: .credentialsMissing
@@ -125,7 +128,7 @@ enum ServiceError {
         case .closing, .overloaded, .erasureFailed, .deliveriesFailed: .unavailable
         case .credentialsMissing, .credentialsRefused, .credentialsExpired: .unauthenticated
         case .scopeMissing: .permissionDenied
-        case .quota, .metadata, .messageTooLarge, .watchersExceeded, .tapsExceeded:
+        case .quota, .metadata, .metadataText, .messageTooLarge, .watchersExceeded, .tapsExceeded:
             .resourceExhausted
         case .messageUnfinished, .deadlinePassed: .deadlineExceeded
         case .serviceUnknown: .notFound
@@ -143,7 +146,7 @@ enum ServiceError {
                     .init(field: violation.field, description: violation.description)
                 ])
             ]
-        case .metadata: [self.badRequest("metadata")]
+        case .metadata, .metadataText: [self.badRequest("metadata")]
         case .timeout: [self.badRequest("grpc-timeout")]
         case .messageTooLarge, .messageFlag, .messageNotInflated: [self.badRequest("request")]
         case .serviceUnknown: [self.badRequest("service")]
