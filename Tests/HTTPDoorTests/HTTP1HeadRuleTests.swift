@@ -32,6 +32,14 @@ struct HTTP1HeadRuleTests {
         Form(
             version: .http1_0, headers: [Self.host, ("Transfer-Encoding", "chunked")], status: 400),
         Form(headers: [], status: 400), Form(headers: [Self.host, Self.host], status: 400),
+        Form(headers: [("Host", "")]), Form(headers: [("Host", "example.com:8080 \t")]),
+        Form(headers: [("Host", "[::1]:80")]),
+        Form(target: "http://example.com/", headers: [("Host", "example.com ")]),
+        Form(headers: [("Host", "a, b")], status: 400),
+        Form(headers: [("Host", "a/b")], status: 400),
+        Form(headers: [("Host", "u@b")], status: 400),
+        Form(version: .http1_0, headers: [("Host", "a b")], status: 400),
+        Form(target: "http://u@b/", headers: [("Host", "u@b")], status: 400),
         Form(target: "http://other.example/v1/events", status: 400),
         Form(target: "http://example.com.other.example/", status: 400),
         Form(target: "http://user@example.com/", status: 400),
@@ -59,7 +67,7 @@ struct HTTP1HeadRuleTests {
     func path(_ target: String, _ path: String) throws {
         let head = HTTPRequestHead(
             version: .http1_1, method: .POST, uri: target,
-            headers: ["Accept": "*/*", "HOST": "example.com", "x-a": "1", "X-A": "2"])
+            headers: ["Accept": "*/*", "HOST": "example.com ", "x-a": "1", "X-A": "2"])
         let request = try HTTPRequest(head)
         #expect(request.path == path && request.authority == "example.com")
         #expect(request.method == .post)

@@ -20,6 +20,7 @@ from hyperframe.frame import (ContinuationFrame, DataFrame, GoAwayFrame, Headers
                               RstStreamFrame, SettingsFrame)
 
 from certificates import CLIENT, Authority
+from effects import resident
 from frame_peer import Peer, goaways
 from server import MANY_CONNECTIONS, Server, binary, wait_until
 
@@ -209,6 +210,9 @@ SMUGGLED = {
     "a NUL": (400, NOWHERE + b"X-A: b\0c\r\n\r\n"),
     "no Host": (400, b"POST /nowhere HTTP/1.1\r\n\r\n"),
     "two Hosts": (400, NOWHERE + HOST + b"\r\n"),
+    "a list of Hosts": (400, b"POST /nowhere HTTP/1.1\r\nHost: localhost, other\r\n\r\n"),
+    "a Host with a path": (400, b"POST /nowhere HTTP/1.1\r\nHost: localhost/a\r\n\r\n"),
+    "a Host with a user": (400, b"POST /nowhere HTTP/1.1\r\nHost: a@localhost\r\n\r\n"),
     "another host's URI": (400, b"POST http://other/x HTTP/1.1\r\n" + HOST + b"\r\n"),
     "a target without a slash": (400, b"POST nowhere HTTP/1.1\r\n" + HOST + b"\r\n"),
     "CONNECT": (400, b"CONNECT localhost:1 HTTP/1.1\r\n" + HOST + b"\r\n"),
@@ -242,6 +246,8 @@ def test_what_could_be_smuggled_is_refused(shared, name):
     NOWHERE + b"Content-Length: 2\r\n\r\nok", NOWHERE + CHUNKED + b"\r\n2;a=b\r\nok\r\n0\r\n\r\n",
     NOWHERE + b"Transfer-Encoding: Chunked\r\n\r\n0\r\nX-Trailer: 1\r\n\r\n",
     b"\r\n" + NOWHERE + b"\r\n", b"GET http://localhost/nowhere HTTP/1.1\r\n" + HOST + b"\r\n",
+    b"POST /nowhere HTTP/1.1\r\nHost: localhost \t\r\n\r\n",
+    b"POST /nowhere HTTP/1.1\r\nHost:\r\n\r\n",
     b"OPTIONS * HTTP/1.1\r\n" + HOST + b"\r\n"])
 def test_what_is_in_order_is_read_and_the_next_request_too(shared, form):
     with Connection(shared) as connection:
@@ -249,6 +255,14 @@ def test_what_is_in_order_is_read_and_the_next_request_too(shared, form):
             connection.send(form)
             status, fields, _ = connection.answer()
             assert status == 404 and "connection" not in fields
+
+
+def test_a_head_that_is_refused_gets_no_body(shared):
+    with Connection(shared) as connection:
+        connection.send(b"HEAD / HTTP/1.1\r\n\r\n")
+        status, fields, _ = connection.answer(has_body=False)
+        assert status == 400 and int(fields["content-length"]) > 0
+        assert connection.is_closed()
 
 
 def test_a_request_in_pieces_is_read(shared):
@@ -266,6 +280,61 @@ def test_pipelined_requests_are_answered_in_order(shared):
             assert connection.answer()[0] == 404
         assert connection.answer()[1]["connection"] == "close"
         assert connection.is_closed()
+
+
+# Each as large as may be without being counted, to requests that are small.
+UNREAD_BYTES, UNREAD_CONNECTIONS, MOST_UNREAD_MIB = 15_000, 24, 64
+PIPELINED_BYTES = 256 << 10
+
+
+def test_unread_answers_to_pipelined_requests_do_not_pile_up(make_server, figure):
+    """A peer that reads none of them waits with its requests, and gets each answer once it reads."""
+    server = make_server(*HTTP, "--set=quarantine.max_bytes=0", "--set=http.answer_seconds=600",
+                         "--set=connections.user_timeout_seconds=600").start()
+    upload = NOWHERE + b"Content-Length: %d\r\n\r\n" % BODY_BYTES + b"x" * BODY_BYTES
+
+    def request(number: int, events: int) -> bytes:
+        """Its answer tells of each event, as none is one, and of the first one's id."""
+        body = json.dumps([{"eventId": f"n{number}"}] + [{}] * (events - 1)).encode()
+        return (b"POST /v1/events HTTP/1.1\r\n" + HOST + b"Content-Type: application/json\r\n"
+                b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+
+    def read(connection: Connection, numbers: range) -> int:
+        """The bytes of the last answer of those."""
+        assert connection.answer()[0] == 404
+        for number in numbers:
+            status, _, body = connection.answer()
+            assert status == 200 and json.loads(body)["results"][0]["eventId"] == f"n{number}"
+        return len(body)
+
+    with Connection(server) as first:
+        each = read(first.send(upload, request(0, 100)), range(1)) / 100
+    events = int(UNREAD_BYTES / each)
+    numbers = range(PIPELINED_BYTES // len(request(0, events)))
+    # The body before them lets the server read a lot at once.
+    sent = upload + b"".join(request(number, events) for number in numbers)
+    with Connection(server) as reader:
+        threading.Thread(target=reader.send, args=(sent,), daemon=True).start()
+        assert UNREAD_BYTES / 2 < read(reader, numbers) < 16 << 10
+
+    def requests() -> float:
+        return sum(metrics(server, "sightline_http_requests_total").values())
+
+    def waits() -> bool:
+        before = requests()
+        time.sleep(1)
+        return requests() == before
+
+    idle = resident(server, "VmRSS")
+    with contextlib.ExitStack() as stack:
+        unread = [stack.enter_context(Connection(server)) for _ in range(UNREAD_CONNECTIONS)]
+        for connection in unread:
+            connection.send(sent)
+        wait_until(waits, "the server to wait for its peers", 200)
+        grown = (resident(server, "VmRSS") - idle) >> 20
+        figure(f"http: +{grown} MiB for {UNREAD_CONNECTIONS} peers that read no answer")
+        assert grown <= MOST_UNREAD_MIB
+        read(unread[0], numbers)
 
 
 def test_no_other_protocol_is_upgraded_to(shared):
@@ -389,6 +458,13 @@ def test_http2_by_prior_knowledge_serves_streams_beside_each_other(shared):
             seen[frame.stream_id] = fields[":status"]
             assert "connection" not in fields
         assert seen == {1: "404", 3: "404", 5: "404"}
+
+
+@pytest.mark.parametrize("hosts, status", [
+    (["localhost"], 404), (["LOCALHOST:80"], 404), (["other"], 400), (["localhost", "localhost"], 400),
+    ([""], 400), (["a@localhost"], 400)])
+def test_a_request_of_http2_is_of_one_host(shared, hosts, status):
+    assert http2_status(shared, [("host", host) for host in hosts]) == status
 
 
 def test_a_stream_that_is_refused_early_ends_without_its_connection(shared):

@@ -9,24 +9,59 @@ internal import SightlineProtos
 internal import SinkTestSupport
 internal import SwiftProtobuf
 internal import Synchronization
+internal import TestSupport
 internal import Testing
 internal import TrackingRules
 internal import WireFormat
 
-/// Answers calls as a test says, and keeps them.
+/// Holds tasks until a test opens it.
+private final class Gate: Sendable {
+    private struct State {
+        var isOpen = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+
+    func pass() async {
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            let isOpen = self.state.withLock { state in
+                if !state.isOpen { state.waiting.append(continuation) }
+                return state.isOpen
+            }
+            if isOpen { continuation.resume() }
+        }
+    }
+
+    func open() {
+        let waiting = self.state.withLock { state in
+            state.isOpen = true
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+}
+
+/// Answers calls as a test says, behind its gate if there is one, and keeps them.
 private final class ScriptedCalls: CallServing {
     private let answer: DoorAnswer
+    private let gate: Gate?
     private let kept = Mutex<[DoorCall]>([])
 
-    init(_ answer: DoorAnswer) { self.answer = answer }
+    init(_ answer: DoorAnswer, behind gate: Gate? = nil) {
+        self.answer = answer
+        self.gate = gate
+    }
 
-    convenience init(_ verdict: Sightline_V1_Verdict) throws {
+    convenience init(_ verdict: Sightline_V1_Verdict, behind gate: Gate? = nil) throws {
         let response = Sightline_V1_RecordEventsResponse.with {
             $0.results = [.with { $0.verdict = verdict }]
         }
         let bytes: [UInt8] = try response.serializedBytes()
         self.init(
-            DoorAnswer(message: ByteBuffer(bytes: bytes), status: Status(code: .ok, message: "")))
+            DoorAnswer(message: ByteBuffer(bytes: bytes), status: Status(code: .ok, message: "")),
+            behind: gate)
     }
 
     var calls: [DoorCall] { self.kept.withLock { $0 } }
@@ -36,6 +71,7 @@ private final class ScriptedCalls: CallServing {
 
     func serve(_ call: DoorCall) async -> DoorAnswer {
         self.kept.withLock { $0.append(call) }
+        await self.gate?.pass()
         return self.answer
     }
 }
@@ -65,6 +101,19 @@ private final class ScriptedUpstream: UpstreamForwarding {
 private final class Outcomes: Sendable {
     let postbacks = Mutex<[PostbackOutcome]>([])
     let upstream = Mutex<[UpstreamOutcome]>([])
+    /// Has an element for each outcome of a postback.
+    private let (told, tell) = AsyncStream.makeStream(of: Void.self)
+
+    func add(_ outcome: PostbackOutcome) {
+        self.postbacks.withLock { $0.append(outcome) }
+        self.tell.yield()
+    }
+
+    /// The outcomes of postbacks once there are so many: with a mirror no answer waits for one.
+    func settled(_ count: Int) async -> [PostbackOutcome] {
+        for await _ in self.told where self.postbacks.withLock({ $0.count }) >= count { break }
+        return self.postbacks.withLock { $0 }
+    }
 }
 
 struct PostbackDoorTests {
@@ -93,14 +142,15 @@ struct PostbackDoorTests {
 
     private static func open(
         _ calls: ScriptedCalls, _ configuration: PostbackConfiguration = Self.configuration(),
-        _ upstream: ScriptedUpstream = ScriptedUpstream(.ok)
+        _ upstream: ScriptedUpstream = ScriptedUpstream(.ok), clock: TestClock = TestClock()
     ) -> Opened {
         let (outcomes, log) = (Outcomes(), KeptLog())
         let door = PostbackDoor(
             configuration, calls: calls, upstream: upstream, logger: log.logger,
             // No time passes: what an address may send at once is all that it may.
             now: { 1 },
-            onPostback: { outcome in outcomes.postbacks.withLock { $0.append(outcome) } },
+            clock: clock,
+            onPostback: outcomes.add,
             onUpstream: { outcome in outcomes.upstream.withLock { $0.append(outcome) } })
         return Opened(door: door, outcomes: outcomes, log: log)
     }
@@ -108,11 +158,12 @@ struct PostbackDoorTests {
     private static func request(
         _ method: HTTPRequest.Method = .get, host: String = Self.host, path: String = "/r/",
         query: String? = Self.query, headers: HTTPFields = [:], body: String = "",
-        address: String = "ipv4:192.0.2.1:1"
+        address: String = "ipv4:192.0.2.1:1", callMetadata: Metadata = [:]
     ) -> DoorRequest {
         DoorRequest(
             method: method, path: path, query: query, host: host, headers: headers,
-            body: ByteBuffer(string: body), peer: DoorPeer(address: address))
+            body: ByteBuffer(string: body),
+            peer: DoorPeer(address: address, callMetadata: callMetadata))
     }
 
     // MARK: Recording
@@ -296,8 +347,53 @@ struct PostbackDoorTests {
         let opened = Self.open(calls, Self.passing(mirror: true), upstream)
         let response = await opened.door.answer(Self.request())
         #expect(response.status == status && String(buffer: response.body) == "adobe")
+        #expect(await opened.outcomes.settled(1).count == 1)
         #expect(calls.calls.count == 1 && upstream.requests.count == 1)
-        #expect(opened.outcomes.postbacks.withLock { $0.count } == 1)
+    }
+
+    @Test("with a mirror a journal that stalls holds back the server's answer no longer")
+    func stalled() async throws {
+        let gate = Gate()
+        let calls = try ScriptedCalls(.accepted, behind: gate)
+        let opened = Self.open(calls, Self.passing(mirror: true), ScriptedUpstream(.found))
+        let request = Self.request(body: "{}", callMetadata: ["sightline-call": "1"])
+        #expect(await opened.door.answer(request).status == .found)
+        #expect(opened.outcomes.postbacks.withLock { $0 } == [])
+        gate.open()
+        #expect(await opened.outcomes.settled(1) == [.recorded])
+        // The counter with that number is closed by then.
+        #expect(calls.calls.map(\.peer.callMetadata) == [[:]])
+    }
+
+    @Test("with a mirror an answer waits for its record for a second")
+    func waitsForRecord() async throws {
+        let (gate, clock) = (Gate(), TestClock(maxSleeps: 0))
+        let opened = Self.open(
+            try ScriptedCalls(.accepted, behind: gate), Self.passing(mirror: true),
+            ScriptedUpstream(.found), clock: clock)
+        async let answer = opened.door.answer(Self.request())
+        await clock.waitUntilStuck()
+        #expect(clock.sleeps == [.seconds(1)])
+        gate.open()
+        #expect(await answer.status == .found)
+        #expect(opened.outcomes.postbacks.withLock { $0 } == [.recorded])
+    }
+
+    @Test("1,000 records may outlive their answers, and one more is not begun")
+    func stalledRecords() async throws {
+        let gate = Gate()
+        var configuration = Self.passing(mirror: true)
+        configuration.perAddressPerSecond = 0
+        let upstream = ScriptedUpstream(.found)
+        let opened = Self.open(
+            try ScriptedCalls(.accepted, behind: gate), configuration, upstream)
+        for _ in 0...1000 {
+            #expect(await opened.door.answer(Self.request()).status == .found)
+        }
+        #expect(opened.outcomes.postbacks.withLock { $0 } == [.retry])
+        gate.open()
+        #expect(await opened.outcomes.settled(1001).count { $0 == .recorded } == 1000)
+        #expect(upstream.requests.count == 1001)
     }
 
     @Test("a mirror passes on what is not recorded too: HEAD, and beyond the address's rate")
@@ -306,11 +402,12 @@ struct PostbackDoorTests {
         var configuration = Self.passing(mirror: true)
         configuration.perAddressPerSecond = 1
         let opened = Self.open(calls, configuration, upstream)
-        for method in [HTTPRequest.Method.head, .get, .get] {
+        let wanted: [PostbackOutcome] = [.head, .recorded, .throttled]
+        for (index, method) in [HTTPRequest.Method.head, .get, .get].enumerated() {
             #expect(await opened.door.answer(Self.request(method)).status == .ok)
+            #expect(await opened.outcomes.settled(index + 1) == Array(wanted[...index]))
         }
         #expect(calls.calls.count == 1 && upstream.requests.count == 3)
-        #expect(opened.outcomes.postbacks.withLock { $0 } == [.head, .recorded, .throttled])
     }
 
     @Test(

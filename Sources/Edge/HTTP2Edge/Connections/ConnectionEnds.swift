@@ -19,7 +19,8 @@ package enum ConnectionEnd: String, CaseIterable, Sendable {
     case idle = "no stream for too long"
     /// It reached its maximum age. The server sends GOAWAY, and its streams finish.
     case age = "as old as it may get"
-    /// The server sent GOAWAY, and the peer did not close the connection in time.
+    /// The server sent GOAWAY, or would end the connection with its answer, and it did not end in
+    /// time.
     case unanswered = "no end in time"
     /// The peer of the HTTP port did not read an answer in time.
     case unread = "an answer not read in time"

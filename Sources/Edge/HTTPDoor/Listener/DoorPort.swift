@@ -52,7 +52,8 @@ struct DoorPort: Sendable {
         try pipeline.addHandlers([
             HTTP1Handler(
                 self.configuration, deadline: deadline, maxAge: self.admission.drawnAge(),
-                onEnd: self.onEnd, count: self.count),
+                grace: TimeAmount(self.admission.configuration.grace), onEnd: self.onEnd,
+                count: self.count),
             RequestHandler(self, connection, isStream: false),
         ])
     }

@@ -20,6 +20,6 @@ extension DoorRequest {
         let host = authority.utf8.dropLast(port)
         var name = host.last == UInt8(ascii: ":") ? host.dropLast() : authority.utf8[...]
         if name.last == UInt8(ascii: ".") { name = name.dropLast() }
-        return String(decoding: name, as: UTF8.self).lowercased()
+        return String(decoding: name.map(HostRule.lowercase), as: UTF8.self)
     }
 }

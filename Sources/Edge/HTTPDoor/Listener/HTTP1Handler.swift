@@ -34,6 +34,8 @@ final class HTTP1Handler: ChannelDuplexHandler {
     private let deadline: NIODeadline
     private let idleTimeout: TimeAmount
     private let maxAge: TimeAmount
+    /// How long a connection of that age may take to end.
+    private let grace: TimeAmount
     private let onEnd: (ConnectionEnd) -> Void
     private let count: (DoorTally) -> Void
     private var phase = Phase.waiting
@@ -44,15 +46,18 @@ final class HTTP1Handler: ChannelDuplexHandler {
     private var waiting: (timer: Scheduled<Void>, end: NIODeadline)?
     /// When a connection that waits for a request ends, and why.
     private var waitingEnd = (deadline: NIODeadline.uptimeNanoseconds(0), end: ConnectionEnd.idle)
+    /// Ends the connection at its age, and then after the grace.
     private var age: Scheduled<Void>?
 
     init(
         _ configuration: HTTPConfiguration, deadline: NIODeadline, maxAge: TimeAmount,
-        onEnd: @escaping (ConnectionEnd) -> Void, count: @escaping (DoorTally) -> Void
+        grace: TimeAmount, onEnd: @escaping (ConnectionEnd) -> Void,
+        count: @escaping (DoorTally) -> Void
     ) {
         self.deadline = deadline
         self.idleTimeout = TimeAmount(configuration.idleTimeout)
         self.maxAge = maxAge
+        self.grace = grace
         self.onEnd = onEnd
         self.count = count
     }
@@ -62,7 +67,12 @@ final class HTTP1Handler: ChannelDuplexHandler {
         self.age = context.eventLoop.assumeIsolated().scheduleTask(in: self.maxAge) {
             self.onEnd(.age)
             self.isLast = true
-            if self.phase == .waiting { context.close(promise: nil) }
+            if self.phase == .waiting { return context.close(promise: nil) }
+            // Its request or its answer may take longer than that.
+            self.age = context.eventLoop.assumeIsolated().scheduleTask(in: self.grace) {
+                self.onEnd(.unanswered)
+                context.close(promise: nil)
+            }
         }
     }
 
@@ -82,7 +92,7 @@ final class HTTP1Handler: ChannelDuplexHandler {
             self.phase = .busy
             if HTTP1HeadRule.isLast(head) { self.isLast = true }
             if let refusal = HTTP1HeadRule.refusal(of: head) {
-                return self.refuse(refusal, context)
+                return self.refuse(refusal, isHead: head.method == .HEAD, context)
             }
             do {
                 context.fireChannelRead(self.wrapInboundOut(.head(try HTTPRequest(head))))
@@ -104,7 +114,8 @@ final class HTTP1Handler: ChannelDuplexHandler {
         guard self.phase != .over else { return }
         switch error {
         case let error as HTTPParserError where context.channel.isActive:
-            self.refuse(Self.answer(error), context)
+            // Its method may be HEAD: nobody knows.
+            self.refuse(Self.answer(error), isHead: false, context)
         // Bytes behind those that it could not read, which are answered in their turn.
         case ByteToMessageDecoderError.dataReceivedInErrorState: break
         // A peer that went away in the middle of a request is told nothing.
@@ -158,12 +169,14 @@ final class HTTP1Handler: ChannelDuplexHandler {
         context.write(data, promise: sent)
     }
 
-    private func refuse(_ answer: DoorResponse, _ context: ChannelHandlerContext) {
+    /// An answer to HEAD has the length of the body, and not the body: the peer would take that for
+    /// another answer.
+    private func refuse(_ answer: DoorResponse, isHead: Bool, _ context: ChannelHandlerContext) {
         self.phase = .over
         self.count(
             DoorTally(
                 door: .other, status: answer.status.code, receivedBytes: 0,
-                sentBytes: answer.body.readableBytes, nanoseconds: 0))
+                sentBytes: isHead ? 0 : answer.body.readableBytes, nanoseconds: 0))
         var headers = HTTPHeaders(answer.headers.map { ($0.name.rawName, $0.value) })
         headers.add(name: "date", value: HTTPDate.text())
         headers.add(name: "content-length", value: "\(answer.body.readableBytes)")
@@ -171,7 +184,9 @@ final class HTTP1Handler: ChannelDuplexHandler {
         let head = HTTPResponseHead(
             version: .http1_1, status: .init(statusCode: answer.status.code), headers: headers)
         context.write(self.wrapOutboundOut(.head(head)), promise: nil)
-        context.write(self.wrapOutboundOut(.body(.byteBuffer(answer.body))), promise: nil)
+        if !isHead {
+            context.write(self.wrapOutboundOut(.body(.byteBuffer(answer.body))), promise: nil)
+        }
         context.writeAndFlush(self.wrapOutboundOut(.end(nil))).assumeIsolated().whenComplete { _ in
             self.leave(context)
         }

@@ -29,7 +29,9 @@ enum HTTP1HeadRule {
             return .problem(
                 .badRequest, "a request has one Host, and this one has \(hosts.count)")
         }
-        guard head.method != .CONNECT, Self.isTarget(head.uri, host: hosts.first ?? "") else {
+        let host = HostRule.value(hosts.first ?? "")
+        guard HostRule.isHost(host) else { return HostRule.refusal }
+        guard head.method != .CONNECT, Self.isTarget(head.uri, host: host) else {
             return .problem(
                 .badRequest,
                 "this is no proxy: ask for a path, as in POST /v1/events HTTP/1.1, of the name "
@@ -47,11 +49,9 @@ enum HTTP1HeadRule {
             $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?")
         }
         // A host has no case (RFC 9110, section 4.2.3).
-        return authority.elementsEqual(host.utf8) { Self.lowercase($0) == Self.lowercase($1) }
-    }
-
-    private static func lowercase(_ byte: UInt8) -> UInt8 {
-        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+        return authority.elementsEqual(host.utf8) {
+            HostRule.lowercase($0) == HostRule.lowercase($1)
+        }
     }
 
     /// Whether the connection ends with the answer: the client wants that, or it asks for another

@@ -11,7 +11,8 @@ extension HTTPRequest {
     /// - Throws: an error of the library for a method whose name is no token.
     init(_ head: HTTPRequestHead) throws {
         self.init(
-            method: try Method(head.method), scheme: nil, authority: head.headers["host"].first,
+            method: try Method(head.method), scheme: nil,
+            authority: head.headers["host"].first.map(HostRule.value),
             path: Self.path(of: head.uri),
             headerFields: HTTPFields(head.headers, splitCookie: false))
     }

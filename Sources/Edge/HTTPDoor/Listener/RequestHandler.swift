@@ -67,7 +67,10 @@ final class RequestHandler: ChannelInboundHandler {
     /// A message that the codec cannot read.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard self.phase != .over else { return }
-        context.close(promise: nil)
+        // A stream that ends before nio-http2 has told of it counts as open from then on
+        // (grpc-swift-nio-transport 2.9.2, whose assertion finds it): its connection is never idle.
+        let own = NIOLoopBound(context, eventLoop: context.eventLoop)
+        context.eventLoop.execute { own.value.close(promise: nil) }
     }
 
     // MARK: Requests
@@ -88,9 +91,10 @@ final class RequestHandler: ChannelInboundHandler {
             peer: DoorPeer(
                 address: self.connection.address, certificate: self.connection.certificate,
                 shares: self.connection.shares, callMetadata: buffered.metadata))
-        self.choice = self.port.doors.choice(for: request)
         self.request = request
-        if let refusal = self.refusal(of: head.headerFields) {
+        guard Self.isFit(head) else { return self.refuse(Self.otherText, context) }
+        self.choice = self.port.doors.choice(for: request)
+        if let refusal = self.refusal(of: head) {
             return self.refuse(refusal, context)
         }
         if head.headerFields.value(.expect)?.lowercased() == "100-continue" {
@@ -111,7 +115,8 @@ final class RequestHandler: ChannelInboundHandler {
         }
     }
 
-    private func refusal(of fields: HTTPFields) -> DoorResponse? {
+    private func refusal(of head: HTTPRequest) -> DoorResponse? {
+        let fields = head.headerFields
         let bytes = fields.reduce(0) { $0 &+ $1.name.rawName.utf8.count &+ $1.value.utf8.count }
         let maxBytes = self.port.configuration.headerBytes
         guard bytes <= maxBytes, fields.count <= HTTPConfiguration.headerFields else {
@@ -120,10 +125,23 @@ final class RequestHandler: ChannelInboundHandler {
                 "\(fields.count) header fields have \(bytes) bytes of names and values, the limits "
                     + "are \(HTTPConfiguration.headerFields) and \(maxBytes): send fewer")
         }
+        // Of HTTP/1 `HTTP1HeadRule` has looked at it.
+        if self.isStream, !HostRule.isOfOneHost(head) { return HostRule.refusal }
         let length = fields.value(.contentLength).flatMap { Int($0) } ?? 0
         return length > HTTPConfiguration.bodyBytes ? Self.tooLarge : nil
     }
 
+    /// Whether the doors may compare what is in a head: see `HeaderText`.
+    private static func isFit(_ head: HTTPRequest) -> Bool {
+        HeaderText.isFit(head.method.rawValue) && HeaderText.isFit(head.path ?? "")
+            && HeaderText.isFit(head.authority ?? "")
+            && head.headerFields.allSatisfy { HeaderText.isFit($0.value) }
+    }
+
+    private static let otherText = DoorResponse.problem(
+        .requestHeaderFieldsTooLarge,
+        "the path and each header field may have at most \(HeaderText.maxOtherBytes) bytes that "
+            + "are not ASCII: percent-encode the path, and send less of other text")
     private static let tooLarge = DoorResponse.problem(
         .contentTooLarge,
         "a body may have at most \(HTTPConfiguration.bodyBytes) bytes, also once decompressed: "
@@ -188,7 +206,6 @@ final class RequestHandler: ChannelInboundHandler {
             nanoseconds: (context.eventLoop.now - self.start).nanoseconds)
         let head = self.head(of: response, isHead: isHead, isWhole: isWhole)
         self.finishRequest()
-        context.write(self.wrapOutboundOut(.head(head)), promise: nil)
         let written = context.eventLoop.makePromise(of: Void.self)
         let sending = Sending()
         self.sending = sending
@@ -200,17 +217,18 @@ final class RequestHandler: ChannelInboundHandler {
         defer { if !sending.isOver { self.watch(sending, context) } }
         self.port.count(tally)
         let phase = self.isStream || !isWhole ? Phase.over : .waiting
-        if sendsBody, phase == .waiting, response.body.readableBytes > BufferedCall.freeBytes {
-            // A request that waited behind this one begins once the peer has taken the answer, or
-            // those of a peer that reads none would pile up.
-            let taken = context.eventLoop.makePromise(of: Void.self)
-            taken.futureResult.assumeIsolated().whenComplete { _ in
-                self.writeEnd(phase, written, context)
-            }
-            context.writeAndFlush(self.wrapOutboundOut(.body(response.body)), promise: taken)
-            return
+        // A request that waited behind this one begins once the peer has taken the answer, or those
+        // of a peer that reads none would pile up: NIO lets the next one pass with the end of this
+        // answer, whether the channel takes more bytes or not (swift-nio 2.101.2).
+        let isLarge = sendsBody && response.body.readableBytes > BufferedCall.freeBytes
+        let hasToBeTaken = phase == .waiting && (isLarge || !context.channel.isWritable)
+        let taken = hasToBeTaken ? context.eventLoop.makePromise(of: Void.self) : nil
+        taken?.futureResult.assumeIsolated().whenComplete { _ in
+            self.writeEnd(phase, written, context)
         }
-        if sendsBody { context.write(self.wrapOutboundOut(.body(response.body)), promise: nil) }
+        context.write(self.wrapOutboundOut(.head(head)), promise: sendsBody ? nil : taken)
+        if sendsBody { context.write(self.wrapOutboundOut(.body(response.body)), promise: taken) }
+        guard taken == nil else { return context.flush() }
         self.writeEnd(phase, written, context)
         guard self.isStream, !isWhole else { return }
         // Lets a client that still sends stop, and use the answer (RFC 9113, section 8.1).

@@ -19,6 +19,8 @@ package struct PostbackDoor: DoorHandler {
     private let calls: any CallServing
     private let upstream: any UpstreamForwarding
     private let quotas: AddressQuotas
+    private let mirrored = MirroredRecords()
+    private let clock: any Clock<Duration>
     private let log: PostbackLog
     private let onPostback: @Sendable (PostbackOutcome) -> Void
     private let onUpstream: @Sendable (UpstreamOutcome) -> Void
@@ -33,10 +35,12 @@ package struct PostbackDoor: DoorHandler {
     ///   - onPostback: called once for each request to `/r/`.
     ///   - onUpstream: called once for each request that is passed on.
     ///   - now: a monotonic clock in nanoseconds; tests substitute it.
+    ///   - clock: measures how long an answer waits for its record; tests substitute it.
     package init(
         _ configuration: PostbackConfiguration, calls: any CallServing,
         upstream: any UpstreamForwarding, logger: Logger,
         now: @escaping @Sendable () -> UInt64 = MonotonicClock.nanoseconds,
+        clock: any Clock<Duration> = ContinuousClock(),
         onPostback: @escaping @Sendable (PostbackOutcome) -> Void = { _ in },
         onUpstream: @escaping @Sendable (UpstreamOutcome) -> Void = { _ in }
     ) {
@@ -44,6 +48,7 @@ package struct PostbackDoor: DoorHandler {
         self.calls = calls
         self.upstream = upstream
         self.quotas = AddressQuotas(rate: configuration.perAddressPerSecond, now: now)
+        self.clock = clock
         self.log = PostbackLog(logger: logger, hosts: configuration.hosts.count)
         self.onPostback = onPostback
         self.onUpstream = onUpstream
@@ -72,10 +77,10 @@ package struct PostbackDoor: DoorHandler {
                 return await self.answer(postback, request, host)
             }
             // Both at once: the SDK's time is short, and each side counts by itself.
-            async let recorded = self.answer(postback, request, host)
-            async let answer = self.passOn(request, to: server)
-            _ = await recorded
-            return await answer
+            let record = self.mirror(postback, request, host)
+            let answer = await self.passOn(request, to: server)
+            if let record { await MirroredRecords.wait(for: record, clock: self.clock) }
+            return answer
         } catch {
             let outcome: PostbackOutcome =
                 error == .otherProduct ? .otherProduct : .unreadable
@@ -110,28 +115,54 @@ extension PostbackDoor {
     private func answer(
         _ postback: ReceivedPostback, _ request: DoorRequest, _ host: PostbackHost
     ) async -> DoorResponse {
-        if request.method == .head {
-            self.onPostback(.head)
-            return Self.taken
-        }
-        guard self.quotas.takes(request.peer) else {
-            self.log.note(request, .throttled)
-            self.onPostback(.throttled)
-            return Self.again
-        }
-        let outcome = await self.record(postback, request, host)
+        if let answer = self.answerWithoutRecord(to: request) { return answer }
+        let outcome = await self.record(self.call(postback, request, host))
         self.onPostback(outcome)
         return outcome == .retry ? Self.again : Self.taken
     }
 
-    private func record(
+    /// Records a postback beside the upstream's answer.
+    ///
+    /// - Returns: a stream that ends with the record; nil if there is none.
+    private func mirror(
         _ postback: ReceivedPostback, _ request: DoorRequest, _ host: PostbackHost
-    ) async -> PostbackOutcome {
+    ) -> AsyncStream<Never>? {
+        if self.answerWithoutRecord(to: request) != nil { return nil }
+        var call = self.call(postback, request, host)
+        // The request's counter closes with the upstream's answer, and would end the call with it.
+        // Without one the call has shares of its own, where there is room: the places bound it.
+        call.peer.callMetadata = [:]
+        let record = self.mirrored.begin(of: request) { [call] in
+            self.onPostback(await self.record(call))
+        }
+        if record == nil { self.onPostback(.retry) }
+        return record
+    }
+
+    /// The answer to what is not recorded, which is counted then; nil for everything else.
+    private func answerWithoutRecord(to request: DoorRequest) -> DoorResponse? {
+        if request.method == .head {
+            self.onPostback(.head)
+            return Self.taken
+        }
+        if self.quotas.takes(request.peer) { return nil }
+        self.log.note(request, .throttled)
+        self.onPostback(.throttled)
+        return Self.again
+    }
+
+    private func call(
+        _ postback: ReceivedPostback, _ request: DoorRequest, _ host: PostbackHost
+    ) -> DoorCall {
         let platform = request.headers.value(.userAgent).flatMap { Platform(userAgent: $0) }
         var call = DoorCall(
             method: Sightline_V1_TrackingService.Method.RecordEvents.descriptor, metadata: [:],
             message: postback.request(of: host, platform: platform), peer: request.peer)
         call.principal = .host(of: host.tenant)
+        return call
+    }
+
+    private func record(_ call: DoorCall) async -> PostbackOutcome {
         let answer = await self.calls.serve(call)
         // Whatever else fails may work later. A postback that came again is known by its hit.
         guard let message = answer.message,

@@ -1,7 +1,7 @@
 internal import Pacing
 
-/// The places of `postback.upstream_requests`. A host whose server is slow leaves the others their
-/// part, and so does one address of a host.
+/// The places of `postback.upstream_requests`, or of mirrored records. A host whose server is slow
+/// leaves the others their part, and so does one address of a host.
 ///
 /// A lone host may have all places. Of N hosts that have some, each may have the N-th part in any
 /// case, and of that each of its M addresses the M-th part. A value: its owner locks it.
