@@ -19,7 +19,7 @@ FIGURE = "figure"
 LONGEST = [f"test_{name}.py" for name in (
     "client_libraries", "worst_tenant", "forget_everywhere", "lake_s3", "lake_table", "http_fuzz",
     "lake_once", "kafka", "postgresql", "code_blocks",
-    "ends_leave_nothing", "java_and_swift_endings",
+    "ends_leave_nothing", "java_and_swift_endings", "marks_cost_no_more_than_letters",
     "generated_code", "soak", "webhook", "attacks_are_survived", "failed_calls_lose_no_ack",
     "conformance", "grpc_sink", "connections", "memory_stays_bounded", "campaign", "inspection",
     "admin", "client_endings", "metrics", "power_cut_loses_no_ack", "drain_keeps_acks",
