@@ -137,7 +137,10 @@ def send(target: tuple[str, int], seed: int, number: int) -> None:
         with contextlib.suppress(TimeoutError):
             while connection.recv(1 << 16):
                 pass
-        connection.shutdown(socket.SHUT_WR)
+        try:
+            connection.shutdown(socket.SHUT_WR)
+        except OSError:
+            return  # The server was first.
         connection.settimeout(END_SECONDS)
         while connection.recv(1 << 16):
             pass
