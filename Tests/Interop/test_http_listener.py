@@ -20,7 +20,6 @@ from hyperframe.frame import (ContinuationFrame, DataFrame, GoAwayFrame, Headers
                               RstStreamFrame, SettingsFrame)
 
 from certificates import CLIENT, Authority
-from effects import resident
 from frame_peer import Peer, goaways
 from server import MANY_CONNECTIONS, Server, binary, wait_until
 
@@ -280,61 +279,6 @@ def test_pipelined_requests_are_answered_in_order(shared):
             assert connection.answer()[0] == 404
         assert connection.answer()[1]["connection"] == "close"
         assert connection.is_closed()
-
-
-# Each as large as may be without being counted, to requests that are small.
-UNREAD_BYTES, UNREAD_CONNECTIONS, MOST_UNREAD_MIB = 15_000, 24, 64
-PIPELINED_BYTES = 256 << 10
-
-
-def test_unread_answers_to_pipelined_requests_do_not_pile_up(make_server, figure):
-    """A peer that reads none of them waits with its requests, and gets each answer once it reads."""
-    server = make_server(*HTTP, "--set=quarantine.max_bytes=0", "--set=http.answer_seconds=600",
-                         "--set=connections.user_timeout_seconds=600").start()
-    upload = NOWHERE + b"Content-Length: %d\r\n\r\n" % BODY_BYTES + b"x" * BODY_BYTES
-
-    def request(number: int, events: int) -> bytes:
-        """Its answer tells of each event, as none is one, and of the first one's id."""
-        body = json.dumps([{"eventId": f"n{number}"}] + [{}] * (events - 1)).encode()
-        return (b"POST /v1/events HTTP/1.1\r\n" + HOST + b"Content-Type: application/json\r\n"
-                b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
-
-    def read(connection: Connection, numbers: range) -> int:
-        """The bytes of the last answer of those."""
-        assert connection.answer()[0] == 404
-        for number in numbers:
-            status, _, body = connection.answer()
-            assert status == 200 and json.loads(body)["results"][0]["eventId"] == f"n{number}"
-        return len(body)
-
-    with Connection(server) as first:
-        each = read(first.send(upload, request(0, 100)), range(1)) / 100
-    events = int(UNREAD_BYTES / each)
-    numbers = range(PIPELINED_BYTES // len(request(0, events)))
-    # The body before them lets the server read a lot at once.
-    sent = upload + b"".join(request(number, events) for number in numbers)
-    with Connection(server) as reader:
-        threading.Thread(target=reader.send, args=(sent,), daemon=True).start()
-        assert UNREAD_BYTES / 2 < read(reader, numbers) < 16 << 10
-
-    def requests() -> float:
-        return sum(metrics(server, "sightline_http_requests_total").values())
-
-    def waits() -> bool:
-        before = requests()
-        time.sleep(1)
-        return requests() == before
-
-    idle = resident(server, "VmRSS")
-    with contextlib.ExitStack() as stack:
-        unread = [stack.enter_context(Connection(server)) for _ in range(UNREAD_CONNECTIONS)]
-        for connection in unread:
-            connection.send(sent)
-        wait_until(waits, "the server to wait for its peers", 200)
-        grown = (resident(server, "VmRSS") - idle) >> 20
-        figure(f"http: +{grown} MiB for {UNREAD_CONNECTIONS} peers that read no answer")
-        assert grown <= MOST_UNREAD_MIB
-        read(unread[0], numbers)
 
 
 def test_no_other_protocol_is_upgraded_to(shared):

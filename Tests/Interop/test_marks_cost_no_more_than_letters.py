@@ -36,6 +36,8 @@ METHODS = {
     "/sightline.v1.DeliveryService/PutDeliveries": ds.PutDeliveriesRequest,
     "/sightline.v1.ErasureService/ForgetSubject": es.ForgetSubjectRequest,
 }
+# Its tests compare some hundred requests each, beside others.
+pytestmark = pytest.mark.timeout(1200)
 JSON = {"content-type": "application/json"}
 HOST = "track.example.com"
 CONFIGURATION = f"""
