@@ -3,6 +3,7 @@ internal import Pacing
 internal import ServerConfiguration
 internal import SightlineProtos
 internal import Synchronization
+internal import WireFormat
 
 /// The server's health and its watchers.
 ///
@@ -34,7 +35,7 @@ final class HealthBoard: Sendable {
     }
 
     private struct Watcher {
-        let service: String
+        let isOfKnownService: Bool
         let peer: [UInt8]
         let statuses: AsyncStream<Status>.Continuation
     }
@@ -66,9 +67,19 @@ final class HealthBoard: Sendable {
 
     /// The current status of a service; nil for an unknown service.
     func status(of service: String) -> Status? {
-        guard Self.services.contains(service) else { return nil }
+        Self.isKnown(service) ? self.status : nil
+    }
+
+    /// The current status of each service that has one.
+    private var status: Status {
         let isDraining = self.state.withLock { $0.isDraining }
         return !isDraining && self.isTaking() ? .serving : .notServing
+    }
+
+    /// Whether a service has a status. A stranger names it: to compare Strings would cost the
+    /// square of the marks in the name.
+    private static func isKnown(_ service: String) -> Bool {
+        Self.services.contains { $0.equals(service) }
     }
 
     /// Why the server is not ready, for people; empty if it is.
@@ -100,10 +111,12 @@ final class HealthBoard: Sendable {
         // A slow watcher only needs the newest status.
         let (statuses, continuation) = AsyncStream.makeStream(
             of: Status.self, bufferingPolicy: .bufferingNewest(1))
-        continuation.yield(self.status(of: service) ?? .serviceUnknown)
+        let isKnown = Self.isKnown(service)
+        continuation.yield(isKnown ? self.status : .serviceUnknown)
         let id: Int? = self.state.withLock { state in
             guard state.shares.take(1, for: peer) else { return nil }
-            let watcher = Watcher(service: service, peer: peer, statuses: continuation)
+            let watcher = Watcher(
+                isOfKnownService: isKnown, peer: peer, statuses: continuation)
             state.lastID &+= 1
             state.watchers[state.lastID] = watcher
             if state.isDraining { Self.finish(watcher) }
@@ -130,8 +143,9 @@ final class HealthBoard: Sendable {
     /// Sends the current status to all watchers.
     func updateWatchers() {
         let watchers = self.state.withLock { Array($0.watchers.values) }
+        let status = self.status
         for watcher in watchers {
-            watcher.statuses.yield(self.status(of: watcher.service) ?? .serviceUnknown)
+            watcher.statuses.yield(watcher.isOfKnownService ? status : .serviceUnknown)
         }
     }
 
@@ -151,7 +165,7 @@ final class HealthBoard: Sendable {
     }
 
     private static func finish(_ watcher: Watcher) {
-        if Self.services.contains(watcher.service) { watcher.statuses.yield(.notServing) }
+        if watcher.isOfKnownService { watcher.statuses.yield(.notServing) }
         watcher.statuses.finish()
     }
 }
