@@ -29,8 +29,8 @@ final class MirroredRecords: Sendable {
         let (ended, end) = AsyncStream.makeStream(of: Never.self)
         Task {
             await record()
-            end.finish()
             self.places.withLock { $0.giveBack(host: host, address: address) }
+            end.finish()
         }
         return ended
     }
