@@ -49,6 +49,17 @@ def connection_of(seed: int, number: int) -> tuple[random.Random, list[Request]]
     return chance, requests
 
 
+def send_all(target: tuple[str, int], seed: int, numbers: range) -> tuple[Seen, Exception | None]:
+    """Sends connections until one gives a finding; what came of them."""
+    seen = Seen()
+    for number in numbers:
+        try:
+            send(target, seed, number, seen)
+        except (Finding, OSError) as finding:
+            return seen, finding
+    return seen, None
+
+
 def send(target: tuple[str, int], seed: int, number: int, seen: Seen) -> None:
     """Sends one connection's requests; raises a Finding that says how to repeat it."""
     chance, requests = connection_of(seed, number)

@@ -4,6 +4,8 @@ connection disagree, and the server lives, stays small and keeps no connection.
 `--seed N` sends the same connections again; a finding tells its seed and its connection's number."""
 
 import concurrent.futures
+import functools
+import multiprocessing
 import os
 import pathlib
 import re
@@ -14,11 +16,11 @@ import pytest
 from effects import resident
 from http_answers import Finding
 from http_fake import FAULTS, FakeServer
-from http_fuzzer import Seen, connection_of, send
+from http_fuzzer import Seen, connection_of, send_all
 from http_grammar import POSTBACK_HOST
 from server import MANY_CONNECTIONS, wait_until
 
-SAMPLE, WHOLE, THREADS = 4_000, 1_000_000, 4
+SAMPLE, WHOLE, PROCESSES = 4_000, 1_000_000, 4
 # A round in which all that is allocated once is allocated. Its facts are its own, by its numbers.
 WARM_UP = range(WHOLE, WHOLE + 500)
 MIB = 1 << 20
@@ -35,19 +37,12 @@ postback:
 
 
 def search(target: tuple[str, int], seed: int, numbers: range) -> tuple[Seen, list[Finding]]:
-    """Sends connections by several threads; what came of them, and the first finding of each."""
-    def part(first: int) -> tuple[Seen, Finding | None]:
-        seen = Seen()
-        for number in numbers[first::THREADS]:
-            try:
-                send(target, seed, number, seen)
-            except (Finding, OSError) as finding:
-                return seen, finding
-        return seen, None
-
+    """Sends connections by several processes; what came of them, and the first finding of each."""
+    parts = [numbers[first::PROCESSES] for first in range(PROCESSES)]
     whole, findings = Seen(), []
-    with concurrent.futures.ThreadPoolExecutor(THREADS) as pool:
-        for seen, finding in pool.map(part, range(THREADS)):
+    context = multiprocessing.get_context("forkserver")
+    with concurrent.futures.ProcessPoolExecutor(PROCESSES, context) as pool:
+        for seen, finding in pool.map(functools.partial(send_all, target, seed), parts):
             whole.add_all(seen)
             findings += [finding] if finding else []
     return whole, findings
