@@ -114,17 +114,18 @@ struct GRPCSinkTests {
 
     @Test("a stream without an ack is broken off in time, and the batch comes again")
     func silence() async throws {
-        let backend = try await TestBackend([.stall])
-        let sink = try GRPCSink(backend.configuration { $0.ackTimeout = .seconds(5) })
         let hits = try self.batch()
-        self.expectUnavailable(await sink.deliver(hits), "no ack within grpc.ack_seconds")
-        // On a busy machine the next acks may be late as well.
-        var answers = [await sink.deliver(hits)]
-        while answers.last != .delivered, answers.count < 100 {
-            answers.append(await sink.deliver(hits))
+        // On a busy machine an ack that comes may be too late as well.
+        for seconds in [2, 20, 200] {
+            let backend = try await TestBackend([.stall])
+            let sink = try GRPCSink(
+                backend.configuration { $0.ackTimeout = .seconds(seconds) })
+            self.expectUnavailable(await sink.deliver(hits), "no ack within grpc.ack_seconds")
+            guard await sink.deliver(hits) == .delivered else { continue }
+            #expect(try backend.records.map(\.hitID.hex) == self.ids(hits))
+            return
         }
-        #expect(answers.last == .delivered)
-        #expect(try backend.records.map(\.hitID.hex) == self.ids(hits))
+        Issue.record("the batch never came again in time")
     }
 
     @Test("no more than the window is on its way")

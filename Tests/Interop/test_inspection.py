@@ -87,20 +87,17 @@ def test_who_records_does_not_wait_for_those_who_inspect(running, stub, figure):
             times.append(time.monotonic() - started)
         return statistics.median(times)
 
-    # Up to three times: other work on the machine may begin between the two medians.
-    for _ in range(3):
-        quiet = median()
-        with concurrent.futures.ThreadPoolExecutor(max_workers=40) as pool:
-            calls = [pool.submit(stub.InspectPayload, request) for _ in range(60)]
-            busy = median()
-            for call in calls:
-                call.result(timeout=60)
-        figure(f"inspection: a request takes {quiet * 1000:.1f} ms, and {busy * 1000:.1f} ms"
-               " beside 40")
-        # A share of two cores that the client itself uses too: what it must not be is their sum.
-        if busy < 30 * quiet + 0.05:
-            return
-    pytest.fail("a request waits for those that inspect")
+    # Other work on the machine may begin after the first median.
+    before = median()
+    with concurrent.futures.ThreadPoolExecutor(max_workers=40) as pool:
+        calls = [pool.submit(stub.InspectPayload, request) for _ in range(60)]
+        busy = median()
+        for call in calls:
+            call.result(timeout=60)
+    quiet = max(before, median())
+    figure(f"inspection: a request takes {quiet * 1000:.1f} ms, and {busy * 1000:.1f} ms beside 40")
+    # A share of two cores that the client itself uses too: what it must not be is their sum.
+    assert busy < 30 * quiet + 0.05
 
 
 def test_as_many_calls_wait_as_the_key_says(make_server):
