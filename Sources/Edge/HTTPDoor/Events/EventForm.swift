@@ -30,7 +30,7 @@ enum EventForm {
         // Most have no parameter.
         guard type.utf8.contains(UInt8(ascii: ";")) else { return true }
         return type.lowercased().split(separator: ";").dropFirst().allSatisfy { parameter in
-            let text = parameter.filter { $0 != " " && $0 != "\"" }
+            let text = parameter.filter { $0 != " " && $0 != "\t" && $0 != "\"" }
             return !text.hasPrefix("charset=") || ["charset=utf-8", "charset=utf8"].contains(text)
         }
     }
