@@ -29,6 +29,7 @@ final class MirroredRecords: Sendable {
         let (ended, end) = AsyncStream.makeStream(of: Never.self)
         Task {
             await record()
+            // First, as the same client may send again as soon as it has its answer.
             self.places.withLock { $0.giveBack(host: host, address: address) }
             end.finish()
         }
